@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -247,3 +249,22 @@ def test_a_payload_of_any_shape_is_shown(workflow, payload):
     assert page.startswith(f"## Workflow: `{workflow}`\n\n- Process status: `success`")
     assert not any(char in page for char in "\x1b\r\x00\u202e")
     page.encode()
+
+
+def test_a_long_result_is_not_indented_to_its_end(monkeypatch):
+    deep: object = [1] * 300_000
+    for _ in range(90):
+        deep = [deep]
+    pieces = []
+    encode = json.JSONEncoder.iterencode
+
+    def counted(encoder, value):
+        for piece in encode(encoder, value):
+            pieces.append(len(piece))
+            yield piece
+
+    monkeypatch.setattr(json.JSONEncoder, "iterencode", counted)
+    page = rendering.custom(success(deep))
+
+    assert rendering.CUT.format(rendering.STREAM_MAX)[:10] in page
+    assert sum(pieces) < 2 * rendering.TEXT_MAX

@@ -57,12 +57,27 @@ def _workflow(name: str, result: ExecutionResult, notes: Sequence[str]) -> Itera
 def custom(result: ExecutionResult, notes: Sequence[str] = (), title: str = CODE_TITLE) -> str:
     """Return the answer of a script, or of a command that could not be run; as `workflow`."""
     lines = [f"## {title}", "", *_status(result, notes), *_rejections(result)]
-    document = json.dumps(result.result_json, indent=2)
     room = TEXT_MAX - sum(map(len, lines)) - min(STREAM_MAX, len(result.stdout) + 400)
     room -= min(STREAM_MAX, len(result.stderr) + 400)
-    lines += ["", "### Result JSON", *fenced(_cut(document, max(room, STREAM_MAX)), "json")]
+    most = max(room, STREAM_MAX)
+    document = _beginning(result.result_json, most)
+    lines += ["", "### Result JSON", *fenced(_cut(document, most), "json")]
     lines += [*_section("Stdout", result.stdout), *_section("Stderr", result.stderr)]
     return _bounded(lines)
+
+
+def _beginning(value: object, least: int) -> str:
+    """Return a value as indented JSON; if that is long, its first `least` characters and more.
+
+    Indented, a value may be a hundred times as long.
+    """
+    pieces, size = [], 0
+    for piece in json.JSONEncoder(indent=2).iterencode(value):
+        pieces.append(piece)
+        size += len(piece)
+        if size > least:
+            break
+    return "".join(pieces)
 
 
 def output_status(result: ExecutionResult) -> str:

@@ -70,5 +70,5 @@ def test_arguments_are_bound_by_name() -> None:
 
 
 def test_depth() -> None:
-    assert [depth(value) for value in (1, [], [1], [[]], {"a": [{}]})] == [0, 1, 1, 2, 3]
-    assert depth(json.loads("[" * 500 + "]" * 500)) > 32
+    assert [depth(value, 32) for value in (1, [], [1], [[]], {"a": [{}]})] == [0, 1, 1, 2, 3]
+    assert depth(json.loads("[" * 500 + "]" * 500), 32) == 33

@@ -86,6 +86,7 @@ def test_entry_points_and_markers(source: str, exit_code: int, value: object) ->
         ("print('__RESULT_JSON__={')\ndef main(): pass", 0, "malformed result marker JSON: "),
         ("print('__RESULT_JSON__=NaN')\ndef main(): pass", 0, "malformed result marker JSON: NaN"),
         ("print('__RESULT_JSON__=' + '[' * 100000)\ndef main(): pass", 0, "nested too deeply"),
+        ("print('__RESULT_JSON__=' + '[' * 101 + ']' * 101)\ndef main(): pass", 0, "too deeply"),
         ("def run(args):\n    return 'x' * (1 << 21)", 0, "result is longer than 1048576 bytes"),
         ("def run(args):\n    return bytearray(2 << 30)", 137, "out of memory"),
         ("import os\nos.abort()", 134, ""),
@@ -295,3 +296,31 @@ def test_an_interpreter_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> 
 def test_json_arguments_survive() -> None:
     args: dict[str, Any] = {"deep": json.loads("[" * 50 + "]" * 50), "n": 10**30, "s": "\x00\n"}
     assert execute("def run(args): return args", args, tier="process").result_json == args
+
+
+@EACH_TIER
+def test_threads_are_counted(tier: Tier) -> None:
+    source = """
+import threading
+threading.stack_size(1 << 15)
+wait = threading.Event().wait
+def main():
+    while True:
+        threading.Thread(target=wait, daemon=True).start()
+"""
+    result = execute(source, tier=tier)
+    assert result.exit_code == 137
+    assert result.stderr.startswith("ended for more than 256 threads and processes")
+
+
+def test_a_hundred_threads_are_no_bomb() -> None:
+    source = """
+import threading, time
+threading.stack_size(1 << 15)
+def run(args):
+    threads = [threading.Thread(target=time.sleep, args=(0.3,)) for _ in range(100)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return len(threads)
+"""
+    assert execute(source, tier="process").exit_code == 100

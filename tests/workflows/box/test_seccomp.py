@@ -144,3 +144,11 @@ def test_descriptors_send_no_signals_and_files_have_names() -> None:
     assert answer(257, -100, 0, 0o20200002) == EPERM
     assert answer(2, 0, 0o20200002) == EPERM
     assert answer(437) == ENOSYS
+
+
+@pytest.mark.parametrize(("madvise", "machine"), [(28, "x86_64"), (233, "aarch64")])
+def test_no_page_is_taken_from_the_machine(madvise: int, machine: str) -> None:
+    for advice in (0, 4, 8, 14):
+        assert answer(madvise, 0x1000, 4096, advice, machine=machine) == ALLOW
+    for advice in (100, 101, -1):
+        assert answer(madvise, 0x1000, 4096, advice, machine=machine) == EPERM

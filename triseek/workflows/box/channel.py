@@ -6,17 +6,20 @@ import contextlib
 import json
 import socket
 import threading
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from triseek.workflows.box.child.frames import HEADER_BYTES, MAX_CALL_BYTES
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from triseek.workflows.box.functions import Caller
 
 _THREADS = 4
 _MAX_WAITING = 64
+_MAX_WAITING_BYTES = 2 << 20
+"""Of the calls that wait. As objects they take twenty times as much memory."""
 _MAX_CALLS = 5000
 _READ_BYTES = 1 << 16
 
@@ -29,7 +32,7 @@ class Channel:
     """Reads calls from a socket and answers them in the order in which they end.
 
     `read` is called by one thread when there is something to read. Functions run in other threads.
-    While `_MAX_WAITING` calls wait, nothing more is read.
+    While `_MAX_WAITING` calls wait, or long ones, nothing more is read.
     """
 
     def __init__(self, end: socket.socket, caller: Caller) -> None:
@@ -38,7 +41,8 @@ class Channel:
         self._buffer = bytearray()
         self._writing = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
-        self._running: deque[Any] = deque()
+        self._running: list[tuple[Future[None], int]] = []
+        """Calls that wait or run, with their lengths in bytes."""
         self._calls = 0
         self.ready = False
         """Whether the box has said that its walls are up."""
@@ -51,9 +55,11 @@ class Channel:
 
     def wants_more(self) -> bool:
         """Whether another call may be read now."""
-        while self._running and self._running[0].done():
-            self._running.popleft()
-        return len(self._running) < _MAX_WAITING
+        self._running = [(call, size) for call, size in self._running if not call.done()]
+        return (
+            len(self._running) < _MAX_WAITING
+            and sum(size for _, size in self._running) < _MAX_WAITING_BYTES
+        )
 
     def read(self) -> bool:
         """Take what has come; return whether the other end is open.
@@ -71,7 +77,7 @@ class Channel:
             return False
         self._buffer += data
         while (body := self._next_body()) is not None:
-            self._take(_object(body))
+            self._take(_object(body), len(body))
         return True
 
     def send(self, body: bytes) -> None:
@@ -99,7 +105,7 @@ class Channel:
         del self._buffer[: HEADER_BYTES + length]
         return body
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _take(self, message: dict[str, Any], size: int) -> None:
         if not self.ready:
             self.ready = message.get("ready") is True
             self.refused = str(message.get("refused", ""))[:500]
@@ -114,7 +120,7 @@ class Channel:
             raise BrokenProtocol(f"more than {_MAX_CALLS} calls of host functions")
         if self._pool is None:
             self._pool = ThreadPoolExecutor(_THREADS, "box")
-        self._running.append(self._pool.submit(self._answer, message))
+        self._running.append((self._pool.submit(self._answer, message), size))
 
     def _answer(self, message: dict[str, Any]) -> None:
         self.send(

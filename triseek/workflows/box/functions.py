@@ -69,7 +69,7 @@ class Caller:
         """
         if not isinstance(name, str) or name not in self._functions:
             raise CallRejected(f"there is no host function {str(name)[:80]!r}")
-        if not isinstance(arguments, dict) or depth(arguments) > _MAX_DEPTH:
+        if not isinstance(arguments, dict) or depth(arguments, _MAX_DEPTH) > _MAX_DEPTH:
             raise CallRejected(f"{name}: arguments must be an object, nested {_MAX_DEPTH} at most")
         if unknown := arguments.keys() - set(self._parameters[name]):
             raise CallRejected(f"{name}: no argument {min(map(str, unknown))[:80]!r}")
@@ -123,10 +123,10 @@ def _failure(number: object, message: str) -> bytes:
     return json.dumps({"id": number, "error": message}).encode()
 
 
-def depth(value: object) -> int:
-    """How deeply lists and objects are nested: 0 for a scalar. Stops where it is too deep."""
+def depth(value: object, most: int) -> int:
+    """How deeply lists and objects are nested: 0 for a scalar. Stops above `most`."""
     level, layer = 0, [value]
-    while level <= _MAX_DEPTH:
+    while level <= most:
         layer = [
             inner
             for outer in layer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from triseek.workflows.box.functions import depth
 from triseek.workflows.execution import (
     NOT_STARTED,
     REJECTED,
@@ -16,6 +17,9 @@ from triseek.workflows.execution import (
 
 if TYPE_CHECKING:
     from triseek.workflows.box.output import Output
+
+MAX_DEPTH = 100
+"""Levels of a result; each one indents all that is inside."""
 
 
 def not_started(reason: str) -> ExecutionResult:
@@ -79,7 +83,7 @@ def _result(stdout: Output, text: str, limits: Limits) -> Any:  # noqa: ANN401
 
 
 def parse(text: str) -> Any:  # noqa: ANN401
-    """Parse the JSON of a script: no NaN, no lone surrogates.
+    """Parse the JSON of a script: no NaN, no lone surrogates, no depth that costs its readers.
 
     Raises:
         ValueError: it is no JSON.
@@ -89,8 +93,11 @@ def parse(text: str) -> Any:  # noqa: ANN401
         if "\\u" in text:
             clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
             value = json.loads(clean)
+        is_deep = depth(value, MAX_DEPTH) > MAX_DEPTH
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        is_deep = True
+    if is_deep:
+        raise ValueError(f"it is nested too deeply: more than {MAX_DEPTH} levels")
     return value
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import triseek
-from triseek.workflows.box import bubblewrap, results, safety, tiers
+from triseek.workflows.box import bubblewrap, results, safety, tasks, tiers
 from triseek.workflows.box.channel import BrokenProtocol, Channel
 from triseek.workflows.box.folder import MAX_BYTES, MAX_ENTRIES, Folder
 from triseek.workflows.box.functions import Caller, describe
@@ -37,7 +37,7 @@ _START = (
 _TICK_S = 0.05
 _END_S = 3.0
 """How long the box's first process may take to end all others."""
-_CPU_TIME_OVER, _OUTPUT_OVER, _FAILED = 128 + int(signal.SIGXCPU), 137, 1
+_CPU_TIME_OVER, _TOO_MUCH, _FAILED = 128 + int(signal.SIGXCPU), 137, 1
 
 
 def run(
@@ -227,18 +227,23 @@ class _Execution:
                 self._take(key)
             if self.stdout.bytes_seen + self.stderr.bytes_seen > MAX_OUTPUT_BYTES:
                 self.notes.append(f"ended after {MAX_OUTPUT_BYTES} bytes of output")
-                return _OUTPUT_OVER
+                return _TOO_MUCH
             if now - watched >= _TICK_S:
                 watched = now
                 if cancelled():
                     self.notes.append("cancelled")
                     return _FAILED
+                if tasks.are_too_many(self._process.pid):
+                    self.notes.append(
+                        f"ended for more than {tasks.MAX_TASKS} threads and processes"
+                    )
+                    return _TOO_MUCH
                 if self._folder.is_full():
                     self.notes.append(
                         "ended after it filled its folder: "
                         f"{MAX_BYTES} bytes or {MAX_ENTRIES} files"
                     )
-                    return _OUTPUT_OVER
+                    return _TOO_MUCH
         return exit_code if exit_code >= 0 else 128 - exit_code
 
     def _take(self, key: selectors.SelectorKey) -> None:
