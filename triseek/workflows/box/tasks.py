@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 
 MAX_TASKS = 256
 """A box that has more is ended: a machine has few thousand for all its users."""
@@ -16,22 +16,19 @@ def are_too_many(pid: int) -> bool:
     total, queue = 0, [pid]
     while queue and total <= MAX_TASKS:
         process = queue.pop()
+        threads = Path(f"/proc/{process}/task")
         try:
-            # One entry a thread, and two of every folder. Listing them takes far longer.
-            count = os.stat(f"/proc/{process}/task").st_nlink - 2
+            # One link for each thread, and two of every folder. Listing them takes far longer.
+            count = threads.stat().st_nlink - 2
             total += count if process != pid else 0
-            queue += _children(process, count)
+            if count <= MAX_TASKS:
+                queue += _children(threads)
         except OSError:
             continue
     return total > MAX_TASKS
 
 
-def _children(process: int, threads: int) -> list[int]:
+def _children(threads: Path) -> list[int]:
     """Return the processes that the threads of a process have started."""
-    if threads > MAX_TASKS:
-        return []
-    children: list[int] = []
-    for thread in os.listdir(f"/proc/{process}/task"):
-        with open(f"/proc/{process}/task/{thread}/children", "rb") as file:
-            children += map(int, file.read(1 << 16).split())
-    return children
+    listed = ((thread / "children").read_bytes() for thread in threads.iterdir())
+    return [int(child) for line in listed for child in line.split()]
