@@ -51,8 +51,6 @@ def reason(query: Node, place: Place) -> str:
         return "Zoekt shows each literal of a regular expression that only repeats or lists some"
     if _covered(place.theirs) < _covered(place.ours) and any(map(_folds_beyond_ascii, texts)):
         return "triseek folds case where Zoekt compares lower case"
-    if not _is_utf8(place.content) and any(isinstance(text, Regexp) for text in texts):
-        return "in a file that is not UTF-8, a class matches a wrong byte in Go only"
     return ""
 
 
@@ -111,11 +109,3 @@ def _has_choice(text: Text) -> bool:
 def _folds_beyond_ascii(text: Text) -> bool:
     letters = set(text.pattern.lower())
     return not text.case_sensitive and bool(letters & set("ks") or not text.pattern.isascii())
-
-
-def _is_utf8(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from triseek.engine.repositories import documents
+from triseek.engine.repositories import candidates, documents
 from triseek.engine.repositories.run import LINES_MIN
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
 from triseek.model.code_search import CodeRequest
@@ -154,6 +154,20 @@ def test_hostile_names_and_binary_files(tree, local):
     assert {file.path for file in search(local(root), "-f:txt").files} == {
         *names, b"bin.dat",
     } - {b"a\nb.txt", b"\xff\xfe.txt", b"[x].txt"}  # fmt: skip
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize("direct_max", [candidates.DIRECT_MAX, 0])
+def test_bytes_that_are_not_utf8_are_matched_as_in_go(
+    tree, local, monkeypatch, indexed, direct_max
+):
+    monkeypatch.setattr(candidates, "DIRECT_MAX", direct_max)
+    files = {"latin.txt": b"x\nbad \xe9\xff byte\n", "utf8.txt": "bad é\nxéx\n"}
+    source = local(tree("one", files, indexed=indexed))
+    (file,) = search(source, "c:bad.*byte").files
+    assert [(line.number, line.offset, line.spans) for line in file.lines] == [(2, 2, ((0, 11),))]
+    assert paths(search(source, "c:bad[^a-z]{3}.byte")) == [("one", b"latin.txt")]
+    assert paths(search(source, "c:x..x")) == []  # two bytes of one character
 
 
 def test_better_matches_come_first_in_all_repositories(tree, local):

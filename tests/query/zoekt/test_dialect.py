@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from triseek.query.pattern import compile as compile_pattern
-from triseek.query.zoekt.dialect import pattern_spec
+from triseek.query.zoekt.dialect import file_spec, pattern_spec, reads_wrong_bytes
 from triseek.query.zoekt.syntax import Meta, Regexp, Repo, Substring
 
 if TYPE_CHECKING:
@@ -86,3 +86,20 @@ def test_names_are_matched_as_one_line_with_case(node: Repo | Meta) -> None:
     spec = pattern_spec(node)
     assert spec.case == "sensitive"
     assert [bool(_found(spec, text)) for text in ("b", "B", "a\nb\nc")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["bad.*byte", "a.b", "a[^x]b", r"a\Wb", r"a\x{FFFD}b", "(?s)a.b"]
+)
+def test_wrong_bytes_are_matched_in_files(pattern: str) -> None:
+    node = Regexp(pattern, case_sensitive=True)
+    assert reads_wrong_bytes(node)
+    texts = (b"bad \xff byte a\xe9b", b"bad\xfe\xff\xc3byte a\xffb")
+    assert all(any(compile_pattern(file_spec(node)).finditer(text)) for text in texts)
+
+
+@pytest.mark.parametrize("pattern", [r"\w+", "[a-z]b", "é", r"\pL"])
+def test_patterns_without_wrong_bytes_stay_as_they_are(pattern: str) -> None:
+    node = Regexp(pattern, case_sensitive=True)
+    assert not reads_wrong_bytes(node)
+    assert file_spec(node) == pattern_spec(node)

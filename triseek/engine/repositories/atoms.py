@@ -10,7 +10,8 @@ from triseek.engine.ranking.definitions import definition_finder
 from triseek.model import budget
 from triseek.query.pattern import compile as compile_pattern
 from triseek.query.trigrams.literals import required
-from triseek.query.zoekt.dialect import pattern_spec
+from triseek.query.zoekt.dialect import file_spec, pattern_spec, reads_wrong_bytes
+from triseek.query.zoekt.replaced_text import ReplacedText, replaced_text
 
 if TYPE_CHECKING:
     from triseek.engine.ranking.definition_names import Finder
@@ -34,11 +35,12 @@ class Atom:
 
     def __init__(self, text: Text | Repo) -> None:
         self.text = text
-        self.spec: PatternSpec = pattern_spec(text)
-        """For a search by the engine."""
+        self.spec: PatternSpec = file_spec(text)
+        """For a search by the engine: it matches in every file in which the text matches."""
         self.pattern: Pattern = compile_pattern(self.spec)
-        self._whole = compile_pattern(replace(self.spec, multiline=True))
-        """The same for whole texts: a pattern that matches within lines means the same there."""
+        self._whole = compile_pattern(replace(pattern_spec(text), multiline=True))
+        """For whole texts in UTF-8: a pattern that matches within lines means the same there."""
+        self._reads_wrong_bytes = reads_wrong_bytes(text)
         folded = self.pattern.folded_literal or b""
         self.is_ascii = not self.spec.unicode or not (b"k" in folded or b"s" in folded)
         """Whether a literal text in any case matches ASCII characters alone."""
@@ -50,10 +52,23 @@ class Atom:
 
     def first(self, data: bytes) -> Span | None:
         """Return the leftmost match in a text."""
-        return self._whole.finder(data)(data, 0)
+        replaced = self._replaced(data)
+        if replaced is None:
+            return self._whole.finder(data)(data, 0)
+        span = self._whole.finder(replaced.data)(replaced.data, 0)
+        return None if span is None else replaced.original(span)
 
     def spans(self, data: bytes) -> list[Span]:
         """Return the first `SPANS_MAX` matches in a text that are not empty, in order."""
+        replaced = self._replaced(data)
+        if replaced is None:
+            return self._spans(data)
+        return [replaced.original(span) for span in self._spans(replaced.data)]
+
+    def _replaced(self, data: bytes) -> ReplacedText | None:
+        return replaced_text(data) if self._reads_wrong_bytes else None
+
+    def _spans(self, data: bytes) -> list[Span]:
         find = self._whole.finder(data)
         spans: list[Span] = []
         at = 0

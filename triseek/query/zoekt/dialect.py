@@ -2,9 +2,12 @@ r"""Texts of a query as patterns of triseek's own engine, whose dialect is ripgr
 
 Go's `\w`, `\d`, `\s` and `\b` know ASCII only, its classes match line ends, and `^` and `$` match
 at the ends of lines. The pattern is therefore written anew from its tree: each class by its ranges,
-each assertion with its flags. Two differences remain. In a file that is not UTF-8, Go's `.` matches
-a wrong byte and ripgrep's does not. Where case is ignored, Zoekt compares literal texts by lower
-case, and triseek by case folding, which also finds `ſ` for `s` and `ς` for `Σ`.
+each assertion with its flags. One difference remains: where case is ignored, Zoekt compares literal
+texts by lower case, and triseek by case folding, which also finds `ſ` for `s` and `ς` for `Σ`.
+
+Go reads each byte that is not UTF-8 as U+FFFD, which `.` and most classes match; ripgrep's match no
+such byte. So there are two patterns: one for texts in UTF-8, also those in which wrong bytes were
+replaced (`replaced_text`), and one that finds the files.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from triseek.query.zoekt.go_class import LAST
 from triseek.query.zoekt.syntax import Meta, Regexp, Repo, Substring
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from triseek.query.regex.syntax import Node as RegexNode
     from triseek.query.regex.syntax import Ranges
     from triseek.query.zoekt.syntax import Text
@@ -43,10 +48,12 @@ _LOOKS = {
     "not_word": r"(?-u:\B)",
 }
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"
+_REPLACEMENT = 0xFFFD
+_WRONG_BYTE = r"(?-u:[\x80-\xFF])"
 
 
 def pattern_spec(node: Text | Repo | Meta) -> PatternSpec:
-    """Return the pattern with which the engine finds what Zoekt finds for a text.
+    """Return the pattern that matches in a text in UTF-8 what Zoekt matches.
 
     Its matches may span lines only if those of the text can. The pattern of a repository's name or
     of a value of its metadata respects case, and its `^` and `$` match at the ends of the text.
@@ -61,10 +68,34 @@ def pattern_spec(node: Text | Repo | Meta) -> PatternSpec:
             case="sensitive" if node.case_sensitive else "insensitive",
             multiline="\n" in node.pattern,
         )
+    return _spec(node, _written)
+
+
+def file_spec(node: Text | Repo | Meta) -> PatternSpec:
+    """Return a pattern that matches in every file in which Zoekt matches a text, UTF-8 or not.
+
+    It also matches where a class would match a part of a character.
+
+    Raises:
+        InvalidQuery: As `pattern_spec`.
+    """
+    return _spec(node, _written_for_bytes) if reads_wrong_bytes(node) else pattern_spec(node)
+
+
+def reads_wrong_bytes(node: Text | Repo | Meta) -> bool:
+    """Return whether a text can match a byte that is not UTF-8."""
+    return not isinstance(node, Substring) and any_node(_tree(node), _reads_wrong_byte)
+
+
+def _reads_wrong_byte(node: RegexNode) -> bool:
+    return isinstance(node, Chars) and contains(node.ranges, _REPLACEMENT)
+
+
+def _spec(node: Text | Repo | Meta, written: Callable[[RegexNode, list[str]], str]) -> PatternSpec:
     tree = _tree(node)
     sensitive = not isinstance(node, Substring | Regexp) or node.case_sensitive
     return PatternSpec(
-        patterns=(fold(tree, _written),),
+        patterns=(fold(tree, written),),
         case="sensitive" if sensitive else "insensitive",
         multiline=any_node(tree, _crosses_lines),
     )
@@ -100,6 +131,11 @@ def _written(node: RegexNode, below: list[str]) -> str:
             return f"(?:{below[0]}){_bounds(low, high)}{'' if greedy else '?'}"
         case _:
             raise AssertionError(node)
+
+
+def _written_for_bytes(node: RegexNode, below: list[str]) -> str:
+    text = _written(node, below)
+    return f"(?:{text}|{_WRONG_BYTE})" if _reads_wrong_byte(node) else text
 
 
 def _bounds(low: int, high: int | None) -> str:
