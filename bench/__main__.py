@@ -14,6 +14,7 @@ from bench import corpora, machine, record
 from bench.memory import run as memory_run
 from bench.model import Faulty
 from bench.profiles import PROFILES
+from bench.programmatic import run as programmatic_run
 from bench.progress import Progress
 from bench.zoekt import run as zoekt_run
 
@@ -121,6 +122,10 @@ def _parser() -> argparse.ArgumentParser:
     zoekt = verbs.add_parser("zoekt", help="the Zoekt-compatible server beside Zoekt's own")
     zoekt_run.add_options(zoekt, _DOCS / "zoekt.md")
     zoekt.set_defaults(verb=_zoekt)
+
+    programmatic = verbs.add_parser("programmatic", help="workflows beside single tools and grep")
+    programmatic_run.add_options(programmatic, _DOCS / "programmatic.md")
+    programmatic.set_defaults(verb=_programmatic)
 
     observations = verbs.add_parser("observations", help="how often derived observations are true")
     observations.add_argument("--git", action="append", default=[], metavar="OWNER/NAME=CLONE")
@@ -284,6 +289,10 @@ def _observations(options: argparse.Namespace) -> int:
 
 def _zoekt(options: argparse.Namespace) -> int:
     return zoekt_run.run(options, _paths(options.corpus_path), Progress())
+
+
+def _programmatic(options: argparse.Namespace) -> int:
+    return programmatic_run.run(options, _paths(options.clone), Progress())
 
 
 def _write_history(options: argparse.Namespace, measured: Measured) -> int:

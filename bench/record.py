@@ -14,6 +14,8 @@ Record: TypeAlias = dict[str, Any]
 
 FORMAT = 1
 FOLDER = Path(__file__).with_name("record")
+_PROFILES = ("daemon", "mcp", "hooks", "programmatic", "tokens", "zoekt")
+"""Runs that are kept in a folder of their own."""
 
 
 def new_folder(below: Path, profile: str) -> Path:
@@ -62,7 +64,7 @@ def latest() -> list[Path]:
 
 
 def _suffix(profile: str) -> str:
-    return f"-{profile}" if profile in ("daemon", "mcp", "hooks", "tokens", "zoekt") else ""
+    return f"-{profile}" if profile in _PROFILES else ""
 
 
 def _plain(value: object) -> str:

@@ -12,6 +12,7 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from bench.model import Faulty
+from triseek.model import token_estimate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -46,6 +47,14 @@ class Client:
         if result.is_error or not isinstance(result.structured_content, dict):
             raise Faulty(f"{tool} {arguments}: {text[:200]}")
         return Told(seconds, result.structured_content, text)
+
+    async def tools(self) -> dict[str, int]:
+        """Return the tokens of each tool in the list of tools, by name."""
+        listed = await self._session.list_tools()
+        return {
+            tool.name: token_estimate.of_text(tool.model_dump_json(exclude_none=True))
+            for tool in listed.tools
+        }
 
 
 @contextlib.asynccontextmanager

@@ -1,0 +1,1 @@
+"""Workflows beside single tools, and beside grep and read: calls, tokens and what is found."""

@@ -1,0 +1,1 @@
+"""Scripts as an agent writes them, one for each kind of task."""
