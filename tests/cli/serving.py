@@ -14,6 +14,7 @@ from triseek.daemon import verbs
 from triseek.daemon.server import Handlers, Server
 from triseek.engine.service import Service
 from triseek.ipc import address, lock, wire
+from triseek.zoekt.configured import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
 def serving(history: History | None = None, memory: Memory | None = None) -> Iterator[Server]:
     """The real server with the real text handler, where this process's TRISEEK_HOME says."""
     both = {"history": history, "memory": memory}
-    kept = {verb: service for verb, service in both.items() if service is not None}
+    kept: dict[str, Any] = {verb: service for verb, service in both.items() if service is not None}
     calls = {} if history is None else verbs.of_history(history)
     with Service() as service:
+        kept |= dict.fromkeys(("roots", "symbols", "workflow"), service) | {"cluster": cluster}
 
         def text(params: dict[str, Any], streams: Any) -> Any:
             return remote.answer(service, params, streams, kept=kept)

@@ -8,16 +8,20 @@ import pytest
 
 from tests.cli.typer_reading import typers_reading
 from triseek.app import wings
+from triseek.cluster.commands import searching as cluster_quick
 from triseek.history.commands import quick
 from triseek.memory.commands import quick as memory_quick
+from triseek.search.commands import roots, symbols
 from triseek.terminal.plain_words import read
+from triseek.workflows.commands import quick as workflow_quick
 
 PIECES = [
     "a", "b c", "-", "--", "--json", "--json=1", "--limit", "--limit=3", "7", "--limit=", "--plain",
     "--limit=-1", "--limit=101", "--limit=0", "--limit=1_0", "--limit=٣", "--limit=x", "--limit= 3",
     "--by", "--by=message", "--project", "--project=", "--since", "30d", "--before=3", "--after",
     "--png=x", "--tag", "--tag=b", "--as-of=x", "--as-of", "--as_of=x", "--deep",
-    "--help", "-h", "--jso", "-x", "é", "\udcff", "", "--agent=a=b", "--agent",
+    "--help", "-h", "--jso", "-x", "é", "\udcff", "", "--agent=a=b", "--agent", "--context=2",
+    "-C", "-C2", "--repos", "--in=x", "--timeout", "--timeout=0", "--code", "--definition=a.b",
 ]  # fmt: skip
 
 
@@ -25,6 +29,10 @@ VERBS = {
     **{("history", name): command for name, command in quick.VERBS.items()},
     **{("memory", name): command for name, command in memory_quick.VERBS.items()},
     **{("memory", "kg", name): command for name, command in memory_quick.KG_VERBS.items()},
+    **{("cluster", name): command for name, command in cluster_quick.VERBS.items()},
+    **{("workflow", name): command for name, command in workflow_quick.VERBS.items()},
+    ("roots", "search"): roots.search,
+    ("symbols",): symbols.symbols,
 }
 
 
@@ -36,7 +44,7 @@ def test_what_is_read_without_typer_is_what_typer_reads(
     generator = random.Random(f"{seed} {verb[-1]}")
     words = generator.choices(PIECES, k=generator.randrange(6))
 
-    values = read(VERBS[verb], words)
+    values = read(VERBS[verb], words, options_first=verb == ("workflow", "run"))
 
     if values is not None:
         its = typers_reading(words, *verb) or {}
@@ -82,3 +90,5 @@ def test_the_table_of_wings_has_the_quick_verbs() -> None:
     assert wings.QUICK["history"] == (quick.__name__, tuple(quick.VERBS))
     module, verbs = wings.QUICK["memory"]
     assert (module, set(verbs)) == (memory_quick.__name__, {*memory_quick.VERBS, "kg"})
+    assert wings.QUICK["cluster"] == (cluster_quick.__name__, tuple(cluster_quick.VERBS))
+    assert wings.QUICK["workflow"][1] == tuple(workflow_quick.VERBS)

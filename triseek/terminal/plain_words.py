@@ -122,8 +122,8 @@ def _value(option: Parameter, text: str | None, following: Iterator[str]) -> str
     if option.type is bool:
         return True if text is None else None
     if text is None:
-        text = next(following, "-")
-        if text.startswith("-"):
+        text = next(following, "--")
+        if text.startswith("-") and text != "-":
             return None
     if option.type is not int or not isinstance(declared, Option):
         return text
