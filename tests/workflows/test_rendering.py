@@ -95,13 +95,15 @@ def test_lines_around_a_match_keep_their_structure():
     ]  # fmt: skip
 
 
-def test_a_trace_of_repositories():
+def test_a_trace_shows_few_lines_of_each_repository():
+    around = {"line_number": 9, "first_line": 8, "text": "# before\nx\n# after"}
     payload = {
         "symbol": "S", "inspected_repos": 3,
         "trace": [
             {
-                "repo": "a/b", "definition_hits": 1, "usage_hits": 3, "definitions": [hit(1)],
-                "usages": [hit(2), hit(3), hit(4)],
+                "repo": "a/b", "definition_hits": 1, "usage_hits": 3,
+                "definitions": [{**hit(1), "matches": [around]}],
+                "usages": [hit(2), hit(3, matches=5), hit(4)],
             }
         ],
         "errors": [{"repo": "c", "error": "down"}],
@@ -110,8 +112,9 @@ def test_a_trace_of_repositories():
     assert body("cross_repo_trace", payload) == [
         "Cross-repo trace for `S` across `3` repos.", "", "### 1. `a/b`",
         "- Definition hits: `1`", "- Usage hits: `3`", "- Sample definitions:",
-        "  1. `r/f1.go`", "     - L1: `x`", "- Sample usages:", "  1. `r/f2.go`", "     - L1: `x`",
-        "  2. `r/f3.go`", "     - L1: `x`", "  ... and `1` more files.", "", "### Errors",
+        "  1. `r/f1.go`", "     - L9: `x`", "- Sample usages:", "  1. `r/f2.go`", "     - L1: `x`",
+        "  2. `r/f3.go`", "     - L1: `x`", "     - L2: `x`", "     - ... `3` more matches",
+        "  ... and `1` more files.", "", "### Errors",
         "- `c`: down",
     ]  # fmt: skip
 

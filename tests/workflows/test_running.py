@@ -206,6 +206,29 @@ def test_status_lines_name_the_hosts_of_a_part_of_the_cluster(home):
     ) in finished.markdown
 
 
+@long
+@pytest.mark.parametrize(
+    ("command", "note"),
+    [
+        (
+            "symbol_usage --query ProcessOrder --limit 2",
+            "files are shown for 'ProcessOrder'; `--limit` shows more",
+        ),
+        (
+            "cross_repo_trace --symbol ProcessOrder --usages-limit 2",
+            "`--definitions-limit` or `--usages-limit` shows more",
+        ),
+        ("dead_code_candidates --repo checkout --path order/process.go", ""),
+    ],
+)
+def test_what_a_limit_leaves_out_is_one_line_where_more_can_be_asked_for(workflows, command, note):
+    lines = workflows.run_command(command).markdown.splitlines()
+    notes = [line for line in lines if line.startswith("- Note: ")]
+
+    assert len(notes) == bool(note)
+    assert all(line.endswith(note) for line in notes)
+
+
 def test_a_source_that_cannot_be_opened_is_told(home):
     def fail():
         raise InvalidRequest("zoekt.api_url: 'x' is no address", next_step="Correct it.")

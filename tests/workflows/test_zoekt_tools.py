@@ -148,13 +148,11 @@ def test_queries_about_repositories_list_them(recorded, ask):
         }
         for n in range(2)
     ]  # fmt: skip
+    assert ask.cut == "2 of 30 repositories are shown for 'foo type:repo'"
     assert ask.search("r:foo", 2) == results
     assert not queries.lists_repositories("r:foo x")
     assert not queries.lists_repositories("x")
-    assert ask.notes == [
-        "Note: 2 of 30 repositories are shown for 'foo type:repo'",
-        "Note: 2 of 30 repositories are shown for 'r:foo'",
-    ]
+    assert (ask.cut, ask.notes) == ("2 lists are cut", [])
     with pytest.raises(InvalidQuery):
         ask.search("a or")
 
@@ -243,7 +241,8 @@ def test_usages_leave_out_definitions_and_name_what_is_around(tools):
 def test_hosts_and_what_is_incomplete_are_told(recorded, ask):
     recorded.result = CodeResult(
         hosts=(HostReport(host="a:1", state="ok"), HostReport(host="b:2", state="timeout")),
-        partial=("b:2 did not answer in time\x1b",),
+        partial=("b:2 did not answer in time\x1b", "a:1 ended after 9 lines"),
+        at_limits=("a:1 ended after 9 lines",),
     )
     ask.search("x")
     recorded.result = CodeResult(hosts=(HostReport(host="b:2", state="ok"),))

@@ -134,6 +134,9 @@ class CodeResult:
     """By repository, every one with a match; empty if the source does not count by repository."""
     partial: tuple[str, ...] = ()
     """Why the answer may be incomplete, a sentence each; empty if it is complete."""
+    at_limits: tuple[str, ...] = ()
+    """Those of `partial` by which a limit of the request ended the search; all else was searched.
+    """
     hosts: tuple[HostReport, ...] = ()
     elapsed_ms: float = 0.0
 

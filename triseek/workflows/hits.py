@@ -18,11 +18,20 @@ LINES_MAX = 9
 """Most lines of one match, with those around it."""
 
 
-def hit_lines(results: Sequence[object], files_max: int = FILES_MAX) -> Iterator[str]:
-    """Yield the lines that list matching files, with the first matches of each."""
+def hit_lines(
+    results: Sequence[object],
+    files_max: int = FILES_MAX,
+    matches_max: int = MATCHES_MAX,
+    *,
+    has_context: bool = True,
+) -> Iterator[str]:
+    """Yield the lines that list matching files, with the first matches of each.
+
+    has_context: Whether to show the lines around a match, if it has any.
+    """
     for number, entry in enumerate(results[:files_max], 1):
         if isinstance(entry, dict):
-            yield from _file(number, entry)
+            yield from _file(number, entry, matches_max, has_context=has_context)
         else:
             yield f"{number}. {code(_text(entry))}"
     if len(results) > files_max:
@@ -40,31 +49,35 @@ def short(text: str) -> str:
     return text if len(text) <= SHORT_MAX else f"{text[: SHORT_MAX - 3]}..."
 
 
-def _file(number: int, entry: Mapping[str, Any]) -> Iterator[str]:
+def _file(
+    number: int, entry: Mapping[str, Any], matches_max: int, *, has_context: bool
+) -> Iterator[str]:
     parts = (_text(entry.get(name) or "").strip() for name in ("repository", "filename"))
     yield f"{number}. {code('/'.join(filter(None, parts)) or '(unknown location)')}"
     matches = entry.get("matches")
     matches = matches if isinstance(matches, list) else []
-    for match in matches[:MATCHES_MAX]:
+    for match in matches[:matches_max]:
         if isinstance(match, dict):
-            yield from indented(_match(match), 3)
+            yield from indented(_match(match, has_context=has_context), 3)
         else:
             yield f"   - {code(_text(match))}"
-    if len(matches) > MATCHES_MAX:
-        yield f"   - ... `{len(matches) - MATCHES_MAX}` more matches"
+    if len(matches) > matches_max:
+        yield f"   - ... `{len(matches) - matches_max}` more matches"
     if url := _text(entry.get("url") or "").strip():
         yield f"   {visible(' '.join(url.split()))}"
 
 
-def _match(match: Mapping[str, Any]) -> Iterator[str]:
+def _match(match: Mapping[str, Any], *, has_context: bool) -> Iterator[str]:
     """Yield a match on one line, or with the lines around it as a block with their numbers."""
     number = match.get("line_number")
     number = number if isinstance(number, int) else 0
     lines = _text(match.get("text", "")).strip("\n").split("\n")
+    first = match.get("first_line")
+    if not has_context and isinstance(first, int):
+        lines = lines[number - first :][:1] if 0 <= number - first < len(lines) else lines[:1]
     if len(lines) == 1:
         yield f"- L{number}: {code(short(lines[0].strip()))}"
         return
-    first = match.get("first_line")
     shown = [short(line.rstrip()) for line in lines[:LINES_MAX]]
     if isinstance(first, int):
         width = max(2, len(str(first + len(shown) - 1)))

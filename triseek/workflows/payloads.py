@@ -19,6 +19,8 @@ ROWS_MAX = 100
 """Symbols, commits or candidates that are shown."""
 SAMPLES_MAX = 2
 """Files that are shown as a sample."""
+SAMPLE_MATCHES_MAX = 2
+"""Matches that are shown of each."""
 _LANGUAGES = {
     "py": "python", "ts": "ts", "tsx": "tsx", "js": "javascript", "jsx": "jsx", "go": "go",
     "java": "java", "rb": "ruby", "rs": "rust", "c": "c", "h": "c", "cc": "cpp", "cpp": "cpp",
@@ -93,7 +95,8 @@ def _trace(payload: Payload) -> Iterator[str]:
         for title, name in (("definitions", "definitions"), ("usages", "usages")):
             if sample := _list(entry, name):
                 yield f"- Sample {title}:"
-                yield from indented(hit_lines(sample, SAMPLES_MAX), 2)
+                lines = hit_lines(sample, SAMPLES_MAX, SAMPLE_MATCHES_MAX, has_context=False)
+                yield from indented(lines, 2)
     yield from _errors(payload)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from triseek.errors import TriseekError
 from triseek.model.call import never
 from triseek.workflows import command_line, limits, rendering
+from triseek.workflows.catalog.workflows import BY_ID
 from triseek.workflows.execution import BAD_ARGUMENTS, NOT_STARTED, ExecutionResult, Script
 from triseek.workflows.runtime.zoekt_tools import ZoektTools
 
@@ -134,7 +135,16 @@ class Workflows:
             weakest=settings.weakest_tier,  # type: ignore[arg-type]
             cancelled=cancelled,
         )
-        return Run(title, result, workflow, tools.notes)
+        return Run(title, result, workflow, [*tools.notes, *_more(workflow, tools.cut)])
+
+
+def _more(workflow: str, cut: str) -> list[str]:
+    """Return a line that says what is cut and how to see more, if the caller can ask for more."""
+    if not (cut and workflow):
+        return [f"Note: {cut}; a larger limit shows more"] if cut else []
+    limits = [name for name in BY_ID[workflow].arguments if name.endswith("limit")]
+    flags = " or ".join(f"`--{name.replace('_', '-')}`" for name in limits)
+    return [f"Note: {cut}; {flags} shows more"] if flags else []
 
 
 def _problem(code: str, args: Mapping[str, Any]) -> str:

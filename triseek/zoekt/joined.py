@@ -69,6 +69,7 @@ class Joined:
                 *(f"{str(failure).splitlines()[0]}." for failure in failures),
                 *(reason for result in results for reason in result.partial),
             ),
+            at_limits=tuple(reason for result in results for reason in result.at_limits),
             hosts=tuple(host for result in results for host in result.hosts),
             elapsed_ms=max(result.elapsed_ms for result in results),
         )

@@ -91,7 +91,9 @@ class Overlaid:
         if here:
             own = self._local(tree.repository.name, here).search(request)
         else:
-            own = replace(result, files=[], file_count=0, match_count=0, counts={}, partial=())
+            own = replace(
+                result, files=[], file_count=0, match_count=0, counts={}, partial=(), at_limits=()
+            )
         doubts = (f"{tree.comparison.doubt}.",) if tree.comparison.doubt else ()
         matches = sum(file.match_count for file in left_out)
         files, _, _ = merge.merged_files((tuple(kept), tuple(own.files)))
@@ -102,6 +104,7 @@ class Overlaid:
             match_count=result.match_count - matches + own.match_count,
             counts={},
             partial=tuple(dict.fromkeys((*result.partial, *own.partial, *doubts))),
+            at_limits=(*result.at_limits, *own.at_limits),
         )
 
     def repositories(self, query: str = "") -> CodeResult:

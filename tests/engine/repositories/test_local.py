@@ -63,6 +63,7 @@ def test_a_common_word_ends_the_search_and_the_answer_says_so(tree, local):
     result = search(local(tree("one", files)), "word", max_files=2)
     assert (result.file_count, result.match_count) == (4, LINES_MIN)
     assert any("ended after" in reason for reason in result.partial)
+    assert result.at_limits == result.partial
 
 
 def test_time_that_is_over_makes_the_answer_partial(tree, local):

@@ -109,6 +109,7 @@ class LocalRepositories:
             match_count=sum(count.matches for count in run.best.counts.values()),
             counts=dict(sorted(run.best.counts.items())),
             partial=run.reasons(),
+            at_limits=tuple(run.at_limits),
             elapsed_ms=(time.perf_counter() - started) * 1e3,
         )
 

@@ -84,6 +84,7 @@ class Run:
         """Roots that were not searched because the time was over."""
         self.best = Best(request)
         self.partial: list[str] = []
+        self.at_limits: list[str] = []
 
     def all_of(self, roots: Sequence[Root], query: Node) -> None:
         """Evaluate a query on all roots.
@@ -160,10 +161,12 @@ class Run:
                 self.best.add(file, document.head)
                 counted += file.match_count
                 if counted >= most:
-                    self.partial.append(
+                    reason = (
                         f"{root.name}: the search ended after {counted:,} matching lines; counts "
                         "and order cover the files searched until then"
                     )
+                    self.partial.append(reason)
+                    self.at_limits.append(reason)
                     break
         return True
 

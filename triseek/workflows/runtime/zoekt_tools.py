@@ -65,6 +65,8 @@ class ZoektTools:
         self._lock = Lock()
         self._hosts: dict[str, HostReport] = {}
         self._notes: dict[str, None] = {}
+        self._cuts: dict[str, None] = {}
+        """For each list that is cut at its limit: to how much of it."""
 
     def functions(self) -> Functions:
         """Return the functions by name."""
@@ -79,7 +81,7 @@ class ZoektTools:
 
     @property
     def notes(self) -> list[str]:
-        """What the reader of a result should know: hosts that answered, what is incomplete."""
+        """What the reader of a result should know: hosts, and what was not searched."""
         with self._lock:
             reports, notes = list(self._hosts.values()), sorted(self._notes)
         lines = []
@@ -90,6 +92,13 @@ class ZoektTools:
         if len(notes) > NOTES_MAX:
             lines.append(f"Note: and `{len(notes) - NOTES_MAX}` more.")
         return lines
+
+    @property
+    def cut(self) -> str:
+        """What is left out at the limits of calls, in one clause; "" if nothing is."""
+        with self._lock:
+            cuts = list(self._cuts)
+        return cuts[0] if len(cuts) == 1 else f"{len(cuts):,} lists are cut" if cuts else ""
 
     def search(
         self, query: str, limit: int = 10, context_lines: int = 2, repo: str = ""
@@ -256,14 +265,15 @@ class ZoektTools:
                 last = self._hosts.get(report.host)
                 if last is None or last.state == "ok":
                     self._hosts[report.host] = report
-            self._notes.update(dict.fromkeys(map(visible_line, result.partial)))
+            missing = (each for each in result.partial if each not in result.at_limits)
+            self._notes.update(dict.fromkeys(map(visible_line, missing)))
         return result
 
     def _note_cut(self, query: str, count: int, most: int, what: str) -> None:
         if count > most > 1:  # who asks for one asks whether there is any
             with self._lock:
                 shown = visible_line(query)[:80]
-                self._notes[f"{most:,} of {count:,} {what} are shown for {shown!r}"] = None
+                self._cuts[f"{most:,} of {count:,} {what} are shown for {shown!r}"] = None
 
     def _repository(self, name: str) -> Repository:
         result = self._said(self._source.repositories(queries.in_repository("", name)))
