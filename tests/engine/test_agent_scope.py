@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.files.tree.test_tracked import git
-from triseek.engine.agent_scope import agent_scope
+from triseek.engine.agent_scope import agent_scope, is_shown
 from triseek.engine.engine import Engine
 from triseek.engine.left_out import left_out
 from triseek.index.build import build
@@ -118,3 +118,22 @@ def test_a_worktree_that_was_removed_leaves_nothing_out(engine, tree):
     (tree / "[x]*/tree").mkdir()
     (tree / "[x]*/tree/own.py").write_text("needle\n")
     assert searched(engine) == {*TRACKED, "[x]*/tree/own.py"}
+
+
+def test_a_named_file_is_shown_if_it_is_searched_or_tracked(tree):
+    (tree / "out" / "kept.py").write_text("needle\n")
+    git(tree, "add", "-f", "out/kept.py")
+    (tree / "new.py").write_text("needle\n")
+    shown = {*TRACKED, "out/kept.py", "new.py"}
+
+    for name in (*shown, *OTHERS, ".git/config", ".GIT/config", "sub/.git/config"):
+        assert is_shown(str(tree), name) == (name in shown), name
+
+
+def test_outside_of_git_well_known_hidden_files_are_shown(tmp_path):
+    for name in (".github/ci.yml", ".editorconfig", "a/b.py", ".ignored", "odd \udcff"):
+        assert is_shown(str(tmp_path), name) == (name != ".ignored")
+    for name in (".env", ".ssh/id_rsa", "a/.env", ".git/config"):
+        assert not is_shown(str(tmp_path), name)
+    (tmp_path / ".ignore").write_text("*.log\n")
+    assert not is_shown(str(tmp_path), "a/b.log")

@@ -8,9 +8,13 @@ below the root hold the same files once more, and are searched only if they are 
 
 from __future__ import annotations
 
+import os
 import re
 
-from triseek.files.tree import tracked
+from triseek.files.tree import git, tracked
+from triseek.files.tree.ignore import ALLOWED_DIRS, ALLOWED_FILES
+from triseek.files.tree.root import git_root
+from triseek.files.tree.secret_files import is_ignored
 from triseek.model.search import ScopeSpec
 
 GIT_FOLDER = "!.git"
@@ -46,6 +50,33 @@ def agent_scope(
         also=frozenset() if files is None or hidden else files,
         hidden=hidden,
         no_ignore=ignored,
+    )
+
+
+def is_shown(root: str, path: str) -> bool:
+    """Return whether agents' tools may show the content of a file that a caller names.
+
+    Those are the files that they search, and the ignored ones that git tracks: a cluster has them,
+    too. What is neither may hold secrets, as `.env`, or as `.git/config` the password of a remote.
+
+    Args:
+        root: The root, canonical.
+        path: The file's path below it, links resolved.
+    """
+    parts = path.split("/")
+    if ".git" in map(str.casefold, parts):
+        return False
+    if any(part.startswith(".") for part in parts):
+        files = tracked.hidden_files(root)
+        raw = os.fsencode(path)
+        if files is not None:
+            return raw in files
+        if raw.partition(b"/")[0] not in ALLOWED_DIRS and raw not in ALLOWED_FILES:
+            return False
+    base = git_root(root) or root
+    relative = os.path.relpath(f"{root}/{path}", base)
+    return not is_ignored(base, relative) or bool(
+        git.ask(root, "ls-files", "-z", "--", f":(literal){path}")
     )
 
 

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.files.tree.test_tracked import git
 from triseek.engine.repositories import candidates, documents
 from triseek.engine.repositories.run import LINES_MIN
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
@@ -198,6 +199,19 @@ def test_reading_stays_inside_the_root(tree, local, tmp_path):
             source.read("one", path)
     with pytest.raises(InvalidRequest, match="no such repository"):
         source.read("two", b"a/b.txt")
+
+
+def test_what_is_not_searched_is_not_read(tree, local):
+    files = {"a.txt": "text", ".env": "SECRET=1", "out/x": "x", ".gitignore": "out\n"}
+    root = tree("one", files)
+    git(root, "init", "-q", ".")
+    git(root, "add", "a.txt", ".gitignore")
+    os.symlink(".git/config", f"{root}/link")
+    source = local(root)
+    assert source.read("one", b".gitignore") == b"out\n"
+    for path in (b".git/config", b"link", b".env", b"out/x", b"out/../.git/config"):
+        with pytest.raises(InvalidRequest, match="is not searched"):
+            source.read("one", path)
 
 
 def test_a_query_that_cannot_be_understood_raises(tree, local):

@@ -6,11 +6,12 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from triseek.engine.agent_scope import is_shown
 from triseek.engine.repositories.figures import described
 from triseek.engine.repositories.roots import inner_folders
 from triseek.engine.repositories.run import Run, Searched
 from triseek.errors import BackendFailure, InvalidRequest
-from triseek.files.containment import open_file
+from triseek.files.containment import locate, open_file
 from triseek.model import budget
 from triseek.model.code_search import CodeRequest, CodeResult
 from triseek.query.zoekt import syntax
@@ -81,7 +82,13 @@ class LocalRepositories:
                 f"no such repository: {repository!r}",
                 next_step="`triseek roots` lists their names.",
             )
-        file = open_file(root.folder, os.fsdecode(path))
+        inside = locate(root.folder, os.fsdecode(path))
+        if inside.kind == "file" and not is_shown(root.folder, inside.real):
+            raise InvalidRequest(
+                f"{inside.real!r} is not searched: it is hidden, ignored or git's own",
+                next_step="Add it to git, or read it without triseek.",
+            )
+        file = open_file(root.folder, inside.real)
         try:
             size = os.fstat(file).st_size
             if size > READ_BYTES_MAX:
