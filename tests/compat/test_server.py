@@ -14,11 +14,13 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import anyio
 import pytest
 
 from tests.compat import served
 from tests.compat.asked import Asked
 from tests.compat.shapes import ask
+from triseek.compat import app, pages
 from triseek.compat.app import BODY_MAX
 
 if TYPE_CHECKING:
@@ -140,6 +142,36 @@ def test_a_printed_file_is_text_in_a_page(ours: str) -> None:
 
     assert b"&lt;b&gt;world&lt;/b&gt; &amp; more</pre>" in answer.body
     assert b"<b>" not in answer.body
+
+
+def test_a_file_of_line_ends_is_printed_in_pieces() -> None:
+    page = pages.printed({"r": "a", "f": "b"}, b"\n" * 200_000)
+    sizes = [len(piece) for piece in page]
+
+    assert len(sizes) == 200_003
+    assert max(sizes) < 200
+
+
+def test_a_body_that_does_not_come_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "BODY_S", 0.1)
+    sent: list[Any] = []
+    scope = {
+        "type": "http", "method": "POST", "path": "/api/search", "headers": [], "query_string": b"",
+    }  # fmt: skip
+
+    async def receive() -> Any:
+        if not sent:
+            sent.append("a part")
+            return {"type": "http.request", "body": b"{", "more_body": True}
+        await anyio.sleep_forever()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    anyio.run(app.application(None, lambda: True), scope, receive, send)  # type: ignore[arg-type]
+
+    assert sent[1]["status"] == 408
+    assert json.loads(sent[2]["body"]) == {"Error": "the body did not come within 0.1 seconds"}
 
 
 def test_a_client_that_sends_slowly_or_leaves_stops_nobody(ours: str) -> None:

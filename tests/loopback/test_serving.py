@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 
 import anyio
 import pytest
 
 from triseek.loopback import serving
 
+LONG = 32 << 20
+"""Bytes of an answer that no buffer of the system holds."""
 ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -19,7 +22,8 @@ async def hello(scope, receive, send):
     if scope["path"] == "/slow":
         await anyio.sleep(4.0)
     await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": b"hello"})
+    body = b"x" * LONG if scope["path"] == "/long" else b"hello"
+    await send({"type": "http.response.body", "body": body})
 
 
 @contextlib.contextmanager
@@ -104,3 +108,35 @@ def test_a_slow_answer_and_the_next_request_are_no_idleness(monkeypatch):
             with contextlib.suppress(ConnectionResetError):
                 while sock.recv(1 << 16):
                     pass
+
+
+def ask_for_long(address):
+    sock = socket.create_connection(address, timeout=60)
+    sock.sendall(ASK.replace(b"/ ", b"/long ", 1))
+    return sock
+
+
+def test_a_client_that_takes_nothing_is_disconnected(monkeypatch):
+    monkeypatch.setattr(serving, "HEAD_S", 0.1)
+    monkeypatch.setattr(serving, "STALL_S", 0.5)
+    with served() as address, ask_for_long(address) as sock:
+        time.sleep(1.5)
+        size = 0
+        with contextlib.suppress(ConnectionResetError):
+            while piece := sock.recv(1 << 20):
+                size += len(piece)
+        assert size < LONG
+
+
+def test_a_client_that_takes_its_answer_slowly_gets_all_of_it(monkeypatch):
+    monkeypatch.setattr(serving, "HEAD_S", 0.2)
+    monkeypatch.setattr(serving, "STALL_S", 0.6)
+    with served() as address, ask_for_long(address) as sock:
+        size, pauses = 0, 8
+        while size < LONG:
+            if pauses:
+                pauses -= 1
+                time.sleep(0.2)
+            piece = sock.recv(2 << 20, socket.MSG_WAITALL if pauses else 0)
+            assert piece
+            size += len(piece)

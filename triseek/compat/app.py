@@ -24,7 +24,7 @@ from triseek.query.zoekt.syntax import Type
 from triseek.query.zoekt.text import repo_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 BODY_MAX = 4 << 20
 """Size limit of a request's body in bytes."""
+BODY_S = 30.0
+"""Seconds in which it has to come."""
 THREADS = 8
 """Requests answered at once; further ones wait."""
 WAITING_MAX = 256
@@ -161,7 +163,7 @@ class Endpoints:
         if fields.get("format") == "raw":
             return _text(content)
         headers = {"Content-Security-Policy": pages.POLICY, "X-Content-Type-Options": "nosniff"}
-        return Response(pages.printed(fields, content), 200, headers, "text/html")
+        return _in_pieces(pages.printed(fields, content), "text/html", headers)
 
     def _health(self) -> Response:
         options = Options(max_files=1, max_matches=1)
@@ -183,12 +185,15 @@ class Endpoints:
         """Answer a POST; every error is a document of one field."""
         if request.method != "POST":
             return refused("Only POST is supported", 405)
-        body = b""
-        async for piece in request.stream():
-            body += piece
-            if len(body) > BODY_MAX:
-                return refused(f"the body is longer than {BODY_MAX} bytes", 413)
-        return await self._run(request, lambda: _api_answer(answer, body))
+        body = bytearray()
+        with anyio.move_on_after(BODY_S) as waiting:
+            async for piece in request.stream():
+                body += piece
+                if len(body) > BODY_MAX:
+                    return refused(f"the body is longer than {BODY_MAX} bytes", 413)
+        if waiting.cancelled_caught:
+            return refused(f"the body did not come within {BODY_S:g} seconds", 408)
+        return await self._run(request, lambda: _api_answer(answer, bytes(body)))
 
     async def _run(self, request: Request, answer: Answer) -> Response:
         """Return what `answer` makes in a thread; end it when the client leaves."""
@@ -248,14 +253,16 @@ async def _watch(
     scope.cancel()
 
 
-def _in_pieces(body: Iterator[bytes]) -> Response:
+def _in_pieces(
+    body: Iterator[bytes], media_type: str = _JSON, headers: Mapping[str, str] | None = None
+) -> Response:
     """Return a response: at once if the body is short, else as it is made."""
     gathered = _gathered(body)
     first, second = next(gathered, b""), next(gathered, None)
     if second is None:
-        return Response(first, media_type=_JSON)
+        return Response(first, 200, headers, media_type)
     rest = iterate_in_threadpool(chain([first, second], gathered))
-    return StreamingResponse(rest, media_type=_JSON)
+    return StreamingResponse(rest, 200, headers, media_type)
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -228,14 +228,23 @@ def content(source: CodeSource, fields: Mapping[str, str]) -> bytes:
     return source.read(files[0].repository, path) if files[0].content is None else files[0].content
 
 
-def printed(fields: Mapping[str, str], text: bytes) -> bytes:
-    """Return a page with the lines of a file, each in an element as clients of Zoekt expect it."""
+def printed(fields: Mapping[str, str], text: bytes) -> Iterator[bytes]:
+    """Yield a page with the lines of a file, each in an element as clients of Zoekt expect it.
+
+    The page of a file of line ends is two hundred times as long as the file.
+    """
     title = html.escape(text_of(f"{fields.get('r', '')}:{fields.get('f', '')}"))
-    lines = [
-        f'<pre id="l{number}" class="inline-pre"><span class="noselect">'
-        f'<a href="#l{number}">{number}</a>: </span>{html.escape(text_of(line))}</pre>\n'
-        for number, line in enumerate(text.split(b"\n"), 1)
-    ]
     head = f'<head><meta charset="utf-8"><title>{title}</title></head>'
-    page = f"<!doctype html>\n<html>{head}<body>\n{''.join(lines)}</body></html>\n"
-    return page.encode("utf-8", "replace")
+    yield f"<!doctype html>\n<html>{head}<body>\n".encode("utf-8", "replace")
+    number = at = 0
+    while at <= len(text):
+        number, end = number + 1, text.find(b"\n", at)
+        end = len(text) if end < 0 else end
+        shown = html.escape(text_of(text[at:end]))
+        line = (
+            f'<pre id="l{number}" class="inline-pre"><span class="noselect">'
+            f'<a href="#l{number}">{number}</a>: </span>{shown}</pre>\n'
+        )
+        yield line.encode("utf-8", "replace")
+        at = end + 1
+    yield b"</body></html>\n"

@@ -3,7 +3,8 @@
 uvicorn has a time-out between two requests but none for the head of a request, and refuses new
 connections once it has reached its limit. So 700 silent connections locked out the page's owner.
 Here the whole head of a request has to arrive within `HEAD_S`, even if some of it keeps coming,
-and a connection above the limit closes the one that has been idle for longest.
+and a connection above the limit closes the one that has been idle for longest. A client that does
+not take its answer is disconnected, too.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 HEAD_S = 5.0
 """Seconds from the connection, or the end of a response, to the end of the next request's head."""
+STALL_S = 60.0
+"""Seconds in which a client has to take some of an answer that waits for it."""
 CONNECTIONS_MAX = 512
 
 
@@ -36,6 +39,7 @@ class Protocol(H11Protocol):
     """uvicorn's protocol with a time-out for heads and a limit that closes idle connections."""
 
     _head_timer: asyncio.TimerHandle | None = None
+    _stall_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin the connection; if there are too many, close the one idle for longest."""
@@ -49,7 +53,18 @@ class Protocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._stop_waiting()
+        self._end_stall()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Hold the rest of an answer back until the client has taken some."""
+        super().pause_writing()
+        self._await_progress()
+
+    def resume_writing(self) -> None:
+        """Go on with the answer."""
+        self._end_stall()
+        super().resume_writing()
 
     def handle_events(self) -> None:
         """Process received data; stop the time-out once a request's head is complete."""
@@ -67,13 +82,36 @@ class Protocol(H11Protocol):
     def _await_head(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
-        self._head_timer = self.loop.call_later(HEAD_S, self.transport.abort)
+        self._head_timer = self.loop.call_later(HEAD_S, self._end_late)
+
+    def _end_late(self) -> None:
+        """Close the connection, unless the client still takes the last answer."""
+        if self._stall_timer is None:
+            self.transport.abort()
+        else:
+            self._await_head()
 
     def _stop_waiting(self) -> None:
         _idle_of(self.server_state).pop(self, None)
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+    def _await_progress(self) -> None:
+        left = self.transport.get_write_buffer_size()
+        self._stall_timer = self.loop.call_later(STALL_S, self._check_progress, left)
+
+    def _check_progress(self, before: int) -> None:
+        """Close the connection if the client has taken nothing of `before` bytes."""
+        if self.transport.get_write_buffer_size() < before:
+            self._await_progress()
+        else:
+            self.transport.abort()
+
+    def _end_stall(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
 
 
 def _idle_of(server_state: Any) -> dict[Protocol, None]:  # noqa: ANN401 - uvicorn's ServerState

@@ -6,6 +6,8 @@ Their docstrings are what scripts see of them. Thread-safe: a script may call se
 from __future__ import annotations
 
 from collections import Counter
+from io import BytesIO
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, TypedDict
 
@@ -147,10 +149,12 @@ class ZoektTools:
                 f"requested line window {last - first + 1} exceeds max {WINDOW_MAX}; "
                 "narrow range and retry"
             )
-        lines = self._read(name, file).decode("utf-8", "replace").split("\n")
-        if lines and not lines[-1]:
-            del lines[-1]
-        return "\n".join(line.removesuffix("\r") for line in lines[first - 1 : last])
+        # A list of all lines may take a hundred times as much memory as the file.
+        lines = islice(BytesIO(self._read(name, file)), first - 1, last)
+        return "\n".join(
+            line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "replace")
+            for line in lines
+        )
 
     def list_dir(self, repo: str, path: str = "", depth: int = 2) -> str:
         """Return a folder as a tree: a line for each file and folder, two blanks a level.
