@@ -160,10 +160,10 @@ def test_a_body_that_does_not_come_is_refused(monkeypatch: pytest.MonkeyPatch) -
     }  # fmt: skip
 
     async def receive() -> Any:
-        if not sent:
-            sent.append("a part")
-            return {"type": "http.request", "body": b"{", "more_body": True}
-        await anyio.sleep_forever()
+        if sent:
+            await anyio.sleep_forever()
+        sent.append("a part")
+        return {"type": "http.request", "body": b"{", "more_body": True}
 
     async def send(message: Any) -> None:
         sent.append(message)
