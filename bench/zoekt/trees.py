@@ -64,4 +64,5 @@ def _copy(origin: Path, copy: Path, paths: Sequence[bytes]) -> None:
         if folder not in made:
             (copy / folder).mkdir(parents=True, exist_ok=True)
             made.add(folder)
-        shutil.copy2(os.path.join(origin, path), os.path.join(copy, path), follow_symlinks=False)
+        source, target = os.path.join(origin, path), os.path.join(copy, path)
+        shutil.copyfile(source, target, follow_symlinks=False)

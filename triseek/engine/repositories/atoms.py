@@ -86,6 +86,25 @@ class Atom:
                     break
         return spans
 
+    def places(self, data: bytes) -> list[int] | None:
+        """Return where some text begins that every match holds; None if no such texts are known.
+
+        In ascending order. A text in any case is looked for in lower case, so offsets hold.
+        """
+        folded = self.pattern.folded_literal
+        if folded is not None and not self.is_ascii:
+            return None
+        needles, data = ((folded,), data.lower()) if folded else (self.needles, data)
+        if not needles:
+            return None
+        places: list[int] = []
+        for needle in needles:
+            at = data.find(needle)
+            while at >= 0:
+                places.append(at)
+                at = data.find(needle, at + 1)
+        return sorted(places) if len(needles) > 1 else places
+
     def definition_finder(self, family: str) -> Finder | None:
         """Return `definitions.definition_finder` of the pattern, made once for each family."""
         if family not in self._finders:

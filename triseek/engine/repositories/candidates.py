@@ -6,6 +6,7 @@ a search of the engine for one of the query's texts leaves out files in which it
 
 from __future__ import annotations
 
+import os
 from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from triseek.engine.agent_scope import agent_scope
 from triseek.engine.repositories.atoms import atom
 from triseek.engine.repositories.bounds import may_match
+from triseek.engine.repositories.documents import Document
+from triseek.engine.repositories.language_masks import learn
 from triseek.engine.search.router import BACKEND_FAILED
 from triseek.kernels import cache
+from triseek.model import budget
 from triseek.model.search import SearchRequest
 from triseek.query.zoekt import syntax
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from triseek.engine.engine import Engine
+    from triseek.engine.symbols.symbols import FileSymbols
     from triseek.index.reader import IndexReader
     from triseek.model.search import Skipped
     from triseek.query.zoekt.syntax import Node
@@ -53,6 +58,8 @@ class Candidates:
             OutOfTime: As `model.budget.check`.
         """
         listed = self._from_index(self._query)
+        if listed is not None and len(listed) > DIRECT_MAX and self._learn_languages():
+            listed = self._from_index(self._query)
         if listed is not None and len(listed) <= DIRECT_MAX:
             yield from listed
             return
@@ -80,6 +87,29 @@ class Candidates:
         with suppress(*BACKEND_FAILED):
             return engine.indexed().candidates(self._scope, partial(may_match, query))
         return None
+
+    def _learn_languages(self) -> bool:
+        """Look once at the files whose names do not tell whether they have a language asked for.
+
+        Return whether the query asks for any.
+        """
+        languages = set(_languages_of(self._query))
+        if not languages:
+            return False
+        folder = os.fsencode(self._engine.root)
+
+        def language_of(path: bytes) -> str | None:
+            budget.check()
+            unread: list[bytes] = []
+            document = Document(folder, path, _no_symbols, lambda path, _: unread.append(path))
+            # It may be gone for now; a binary or empty file is soon looked at again.
+            return document.language if document.content and not unread else None
+
+        with suppress(*BACKEND_FAILED):
+            for view in self._engine.reader().views:
+                for language in languages:
+                    learn(language, view, language_of)
+        return True
 
     def _reader(self, listed: list[bytes] | None) -> IndexReader | None:
         if listed is None:
@@ -117,6 +147,22 @@ class Candidates:
             more = f" and {len(unread) - 1:,} more" if len(unread) > 1 else ""
             path = unread[0].path.decode("utf-8", "replace")
             self._note(f"{path!r}{more} could not be read ({unread[0].detail or unread[0].reason})")
+
+
+def _no_symbols(_path: bytes, _text: bytes) -> FileSymbols:
+    raise AssertionError("the language of a file does not depend on its definitions")
+
+
+def _languages_of(query: Node) -> Iterator[str]:
+    """Yield the languages that a query asks for."""
+    match query:
+        case syntax.Language():
+            yield from filter(None, (query.name,))
+        case syntax.And() | syntax.Or():
+            for child in query.children:
+                yield from _languages_of(child)
+        case syntax.Type():
+            yield from _languages_of(query.child)
 
 
 class Ways(NamedTuple):

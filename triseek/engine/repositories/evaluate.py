@@ -6,6 +6,7 @@ texts that made it true; those below a negation, or in a part of an `or` that is
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.engine.ranking.definition_names import family_of
@@ -91,18 +92,34 @@ def _of_text(text: syntax.Text, document: Document) -> list[Hits] | None:
 def _of_symbol(wanted: Atom, document: Document) -> list[Hits] | None:
     """Return the first match in the name of each definition."""
     content = document.content
-    if not any(needle in content for needle in wanted.needles or (b"",)):
-        return None
     matched = False
     spans: list[Span] = []
     symbols: list[Symbol] = []
-    for symbol in document.symbols:
+    for symbol in _that_may_match(wanted, document):
         span = wanted.first(content[symbol.begin : symbol.end])
         matched = matched or span is not None
         if span is not None and span[0] < span[1]:
             spans.append((symbol.begin + span[0], symbol.begin + span[1]))
             symbols.append(symbol)
     return [Hits(wanted, False, spans, tuple(symbols))] if matched else None
+
+
+def _that_may_match(wanted: Atom, document: Document) -> Iterator[Symbol]:
+    """Yield the definitions in whose names a text may match, in order."""
+    places = wanted.places(document.content)
+    if places is None:
+        yield from document.symbols
+        return
+    if not places:
+        return
+    first, last = places[0], places[-1]
+    for symbol in document.symbols:
+        if (
+            symbol.begin <= last
+            and first < symbol.end
+            and places[bisect_left(places, symbol.begin)] < symbol.end
+        ):
+            yield symbol
 
 
 def _in_content(name: syntax.Text) -> syntax.Text:

@@ -10,6 +10,7 @@ from triseek.engine.agent_scope import is_shown
 from triseek.engine.repositories.figures import described
 from triseek.engine.repositories.roots import inner_folders
 from triseek.engine.repositories.run import Run, Searched
+from triseek.engine.repositories.symbol_memo import SymbolMemo
 from triseek.errors import BackendFailure, InvalidRequest
 from triseek.files.containment import locate, open_file
 from triseek.model import budget
@@ -57,7 +58,7 @@ class LocalRepositories:
         self._roots = tuple(roots)
         self._symbols = symbols
         self._searched = Searched(
-            service, self._roots, self._symbols_of, inner_folders(roots), only
+            service, self._roots, SymbolMemo(self._symbols_of).of, inner_folders(roots), only
         )
 
     def search(self, request: CodeRequest) -> CodeResult:
