@@ -8,6 +8,7 @@ import random
 import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -253,18 +254,20 @@ def test_a_host_whose_replica_answers_makes_nothing_partial():
         hosts.serving(node("r1", "r2", "r3", "r4")) as h1,
         hosts.serving(node("r1", "r2", "r3", "r4")) as h2,
     ):
-        h1.behave = breaking(h1.behave)
+        first = first_of("r1", h1.url, h2.url)
+        broken, other = (h1, h2) if first == 0 else (h2, h1)
+        broken.behave = breaking(broken.behave)
         with cluster(h1.url, h2.url) as zoekt:
             zoekt.search(NEEDLE)
             failing.append(True)
             result = zoekt.search(NEEDLE)
 
         assert names(result) == ["r1", "r2", "r3", "r4"]
-        assert {file.host for file in result.files} == {h2.url.removeprefix("http://")}
+        assert {file.host for file in result.files} == {other.url.removeprefix("http://")}
         assert result.partial == ()
-        assert (states(result), result.hosts[0].detail) == (
-            ["error", "ok"], "it answers HTTP 500: broken",
-        )  # fmt: skip
+        report = result.hosts[first]
+        assert (report.state, report.detail) == ("error", "it answers HTTP 500: broken")
+        assert result.hosts[1 - first].state == "ok"
 
 
 def test_a_slow_host_whose_repositories_another_holds_is_given_up_in_time():
@@ -280,7 +283,8 @@ def test_a_slow_host_whose_repositories_another_holds_is_given_up_in_time():
         return wrapped
 
     with hosts.serving(node("r1", "r2", "r3")) as h1, hosts.serving(node("r1", "r2", "r3")) as h2:
-        h2.behave = slow(h2.behave)
+        first = (h1, h2)[first_of("r1", h1.url, h2.url)]
+        first.behave = slow(first.behave)
         with cluster(h1.url, h2.url) as zoekt:
             zoekt.search(NEEDLE)
             is_slow.append(True)
@@ -290,6 +294,34 @@ def test_a_slow_host_whose_repositories_another_holds_is_given_up_in_time():
         assert names(result) == ["r1", "r2", "r3"]
         assert time.monotonic() - started < 1.5
         assert result.partial == ()
+
+
+def test_a_host_whose_list_does_not_come_delays_no_later_search():
+    def mute(connection, request):
+        (hosts.hang if request.target == "/api/list" else node("r2"))(connection, request)
+
+    with hosts.serving(node("r1")) as h1, hosts.serving(mute) as h2, cluster(h1.url, h2.url) as c:
+        request = CodeRequest(query="needle", seconds=1)
+        results = [names(c.search(request))]
+        h1.requests.clear()
+        started = time.monotonic()
+        with ThreadPoolExecutor(8) as pool:
+            results += map(names, pool.map(c.search, [request] * 8))
+
+        assert time.monotonic() - started < 0.5
+        assert results == [["r1", "r2"]] * 9
+        assert "/api/list" not in h1.targets()
+
+
+def test_a_host_that_fails_is_no_error_where_another_holds_no_match():
+    with hosts.serving(node("good")) as h1:
+        url = f"http://127.0.0.1:{free_port()}"
+        with cluster(url, h1.url) as zoekt:
+            result = zoekt.search(CodeRequest(query="r:^other$ needle", seconds=2))
+
+    assert names(result) == []
+    assert states(result) == ["down", "ok"]
+    assert len(result.partial) == 1
 
 
 def test_if_no_host_answers_there_is_a_line_for_each():

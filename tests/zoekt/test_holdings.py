@@ -25,3 +25,21 @@ def test_a_later_list_takes_the_place_of_an_earlier_one():
     holdings.put("a", [Repository(name="y")])
 
     assert holdings.fresh() == {"a": frozenset(("y",))}
+
+
+def test_only_lists_that_are_missing_are_wanted():
+    holdings = Holdings(put_off_s=0.2)
+    holdings.put("a", [])
+    holdings.put_off("b")
+
+    assert holdings.wanted(("a", "b", "c")) == ["c"]
+    time.sleep(0.25)
+    assert holdings.wanted(("a", "b", "c")) == ["b", "c"]
+
+
+def test_a_host_that_is_dropped_is_asked_again():
+    holdings = Holdings()
+    holdings.put_off("a")
+    holdings.drop("a")
+
+    assert holdings.wanted(("a",)) == ["a"]

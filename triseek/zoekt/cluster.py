@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import threading
 import time
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
-from triseek.model.code_search import CodeRequest, CodeResult, HostReport
+from triseek.model.code_search import CodeRequest, CodeResult
 from triseek.model.plain_text import is_encodable, visible_line
 from triseek.zoekt import addresses, merge, placement, plan, scope
-from triseek.zoekt.decode import HostAnswer
 from triseek.zoekt.failure import HostFailure
 from triseek.zoekt.holdings import Holdings
 from triseek.zoekt.host import ZoektHost
+from triseek.zoekt.outcomes import (
+    Outcome,
+    failure_lines,
+    partial_reasons,
+    raise_if_all_failed,
+    reports,
+)
 from triseek.zoekt.plan import Task
 from triseek.zoekt.transport import ANSWER_BYTES, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Sequence
     from typing import Any
 
     from triseek.config import Settings
     from triseek.zoekt.addresses import HostAddress
+    from triseek.zoekt.decode import HostAnswer
     from triseek.zoekt.host import Body
 
 LIMIT_MAX, SECONDS_MAX = 1_000_000, 3_600.0
@@ -36,22 +42,6 @@ _LIST_SHARE = 0.5
 _SUBSTITUTE_SHARE = 0.5
 """Share of a search's time that a host may take whose repositories others hold, too."""
 _NOT_INDEXED = b"NOT-INDEXED: "
-_DETAIL_MAX = 400
-
-
-class Outcome(NamedTuple):
-    """What came of a request to one host."""
-
-    task: Task
-    answer: HostAnswer | None
-    failure: HostFailure | InvalidQuery | None
-    ms: float
-    detail: str = ""
-
-    @property
-    def host(self) -> str:
-        """The host's name."""
-        return self.task.host
 
 
 class Cluster:
@@ -161,13 +151,13 @@ class Cluster:
             try:
                 content = self._content(host, repository, path, until)
             except (HostFailure, InvalidQuery) as error:
-                failures.append(Outcome(_whole_host(host.name), None, _as_failure(error), 0.0))
+                failures.append(Outcome(Task(host.name), None, error, 0.0))
                 continue
             if content is not None:
                 return content
         shown = visible_line(f"{repository}/{path.decode('utf-8', 'replace')}")
         if failures:
-            raise BackendFailure(f"{shown} could not be read\n{_lines(failures)}")
+            raise BackendFailure(f"{shown} could not be read\n{failure_lines(failures)}")
         raise InvalidRequest(
             f"{shown}: no such file",
             next_step="See `triseek cluster list`.",
@@ -180,17 +170,7 @@ class Cluster:
         Raises:
             Cancelled: The cluster was closed.
         """
-        until = time.monotonic() + (self._seconds if seconds is None else seconds)
-        tasks = [Task(host, query, frozenset(), has_substitutes=False) for host in self._hosts]
-
-        async def ask(host: ZoektHost, task: Task) -> Body:
-            return await host.list(task.query, until)
-
-        outcomes = self._round(tasks, ask, lambda host, body: host.decoded_list(body))
-        if not query:
-            for outcome in outcomes:
-                self._keep(outcome)
-        return outcomes
+        return self._lists(self._hosts, query, self._seconds if seconds is None else seconds)
 
     def ready(self) -> dict[str, bool | HostFailure]:
         """Return for each host whether it has loaded its indexes, or why that is not known.
@@ -210,6 +190,19 @@ class Cluster:
             return await asyncio.gather(*(ask(host) for host in self._hosts.values()))
 
         return dict(zip(self._hosts, self._transport.run(ask_all()), strict=True))
+
+    def _lists(self, hosts: Collection[str], query: str, seconds: float) -> list[Outcome]:
+        until = time.monotonic() + seconds
+
+        async def ask(host: ZoektHost, task: Task) -> Body:
+            return await host.list(task.query, until)
+
+        tasks = [Task(host, query) for host in hosts]
+        outcomes = self._round(tasks, ask, lambda host, body: host.decoded_list(body))
+        if not query:
+            for outcome in outcomes:
+                self._keep(outcome)
+        return outcomes
 
     def _search_first(
         self, request: CodeRequest, until: float
@@ -241,11 +234,9 @@ class Cluster:
     def _known_holdings(self, until: float) -> tuple[dict[str, frozenset[str]], dict[str, Outcome]]:
         """Return the repositories by host, and the outcomes of hosts that need not be asked."""
         with self._listing:  # of several searches, one asks for the lists
-            held = self._holdings.fresh()
-            if len(held) == len(self._hosts):
-                return held, {}
-            share = (until - time.monotonic()) * _LIST_SHARE
-            outcomes = self.lists(seconds=max(0.0, share))
+            wanted = self._holdings.wanted(self._hosts)
+            share = max(0.0, (until - time.monotonic()) * _LIST_SHARE)
+            outcomes = self._lists(wanted, "", share) if wanted else []
         failed = {
             outcome.host: outcome
             for outcome in outcomes
@@ -304,25 +295,27 @@ class Cluster:
         """Keep the list of a host if it is complete."""
         if outcome.answer is not None and not outcome.answer.counts.crashes:
             self._holdings.put(outcome.host, outcome.answer.repositories)
-        else:
-            self._holdings.drop(outcome.host)
+            return
+        self._holdings.drop(outcome.host)
+        if isinstance(outcome.failure, HostFailure) and outcome.failure.state == "timeout":
+            self._holdings.put_off(outcome.host)
 
     def _listed(self, query: str, seconds: float, *, each_copy: bool = False) -> CodeResult:
         _check_text(query)
         started = time.monotonic()
         outcomes = self.lists(query, seconds)
-        _raise_if_all_failed(outcomes)
+        raise_if_all_failed(outcomes, len(self._hosts))
         lists = [outcome.answer.repositories for outcome in outcomes if outcome.answer]
         copies = sorted(chain.from_iterable(lists), key=lambda copy: (copy.name, copy.host))
         return CodeResult(
             repositories=copies if each_copy else merge.merged_repositories(lists),
-            partial=_partial(outcomes),
-            hosts=tuple(_report(outcome) for outcome in outcomes),
+            partial=partial_reasons(outcomes),
+            hosts=reports(outcomes, self._hosts),
             elapsed_ms=(time.monotonic() - started) * 1e3,
         )
 
     def _result(self, outcomes: list[Outcome], request: CodeRequest, started: float) -> CodeResult:
-        _raise_if_all_failed(outcomes)
+        raise_if_all_failed(outcomes, len(self._hosts))
         answers = [outcome.answer for outcome in outcomes if outcome.answer]
         files, copies, lines = merge.merged_files(answer.files for answer in answers)
         file_count = sum(answer.counts.files for answer in answers) - copies
@@ -331,28 +324,9 @@ class Cluster:
             files=merge.capped(files, request.max_files, request.max_matches),
             file_count=max(file_count, len(files)),
             match_count=max(match_count, sum(file.match_count for file in files)),
-            partial=_partial(outcomes),
-            hosts=self._reports(outcomes),
+            partial=partial_reasons(outcomes),
+            hosts=reports(outcomes, self._hosts),
             elapsed_ms=(time.monotonic() - started) * 1e3,
-        )
-
-    def _reports(self, outcomes: list[Outcome]) -> tuple[HostReport, ...]:
-        """Return a report for each host, in their order, those that were not asked included."""
-        reports: dict[str, HostReport] = {}
-        for outcome in outcomes:
-            report, first = _report(outcome), reports.get(outcome.host)
-            if first is not None:
-                report = dataclasses.replace(
-                    first if first.state != "ok" else report,
-                    ms=max(first.ms, report.ms),
-                    files=first.files + report.files,
-                    crashes=max(first.crashes, report.crashes),
-                )
-            reports[outcome.host] = report
-        idle = "not asked: others hold its repositories too, or the query matches none of them"
-        return tuple(
-            reports.get(host) or HostReport(host=host, state="ok", detail=idle)
-            for host in self._hosts
         )
 
     def _holders(self, repository: str, until: float, failures: list[Outcome]) -> list[ZoektHost]:
@@ -406,75 +380,3 @@ def _check(request: CodeRequest) -> None:
 def _check_text(query: str) -> None:
     if not is_encodable(query):
         raise InvalidQuery("the query is not valid UTF-8", next_step="Correct the query.")
-
-
-def _whole_host(host: str) -> Task:
-    return Task(host, "", frozenset(), has_substitutes=False)
-
-
-def _as_failure(error: HostFailure | InvalidQuery) -> HostFailure:
-    return error if isinstance(error, HostFailure) else HostFailure("error", str(error))
-
-
-def _report(outcome: Outcome) -> HostReport:
-    if outcome.failure is not None:
-        failure = _as_failure(outcome.failure)
-        detail = visible_line(str(failure))[:_DETAIL_MAX]
-        return HostReport(host=outcome.host, state=failure.state, ms=outcome.ms, detail=detail)
-    answer = outcome.answer or HostAnswer()
-    return HostReport(
-        host=outcome.host,
-        state="ok",
-        ms=outcome.ms,
-        files=len(answer.files),
-        crashes=answer.counts.crashes,
-        detail=outcome.detail,
-    )
-
-
-def _raise_if_all_failed(outcomes: Sequence[Outcome]) -> None:
-    """Raise the error of an answer to which no host contributed."""
-    if not outcomes or any(outcome.answer is not None for outcome in outcomes):
-        return
-    for outcome in outcomes:
-        if isinstance(outcome.failure, InvalidQuery):
-            raise outcome.failure
-    head = f"none of the {len(outcomes)} hosts answered\n" if len(outcomes) > 1 else ""
-    raise BackendFailure(
-        head + _lines(outcomes),
-        next_step="See `triseek cluster status`.",
-        tool_step="Call it again; if the error persists, search without the cluster.",
-    )
-
-
-def _lines(outcomes: Sequence[Outcome]) -> str:
-    reports = {outcome.host: _report(outcome) for outcome in outcomes}
-    return "\n".join(f"{report.host}: {report.detail}" for report in reports.values())
-
-
-def _partial(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """Return why an answer may be incomplete, a sentence each."""
-    searched = {n for o in outcomes if o.answer is not None for n in o.task.repositories}
-    reasons: list[str] = []
-    for outcome in outcomes:
-        if outcome.answer is None:
-            own = outcome.task.repositories
-            if not own or own - searched:
-                reasons.append(f"{outcome.host} was not searched: {_report(outcome).detail}.")
-            continue
-        counts = outcome.answer.counts
-        if counts.crashes:
-            reasons.append(
-                f"{outcome.host} still loads its indexes, or could not search "
-                f"{counts.crashes:,} of them."
-            )
-        if counts.shards_skipped:
-            reasons.append(
-                f"{outcome.host} left out {counts.shards_skipped:,} of its indexes: the time was "
-                "over, or it had enough matches."
-            )
-        elif counts.files_skipped:
-            reasons.append(
-                f"{outcome.host} left out {counts.files_skipped:,} files: it had enough matches."
-            )
-    return tuple(reasons)

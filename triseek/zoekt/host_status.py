@@ -9,7 +9,8 @@ from triseek.zoekt.failure import HostFailure
 
 if TYPE_CHECKING:
     from triseek.model.code_search import HostState
-    from triseek.zoekt.cluster import Cluster, Outcome
+    from triseek.zoekt.cluster import Cluster
+    from triseek.zoekt.outcomes import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

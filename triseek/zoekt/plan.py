@@ -24,10 +24,10 @@ class Task(NamedTuple):
     """A query for one host."""
 
     host: str
-    query: str
-    repositories: frozenset[str]
-    """What only this task searches."""
-    has_substitutes: bool
+    query: str = ""
+    repositories: frozenset[str] = frozenset()
+    """What only this task searches; empty if that is not known."""
+    has_substitutes: bool = False
     """Whether other hosts hold all of them."""
 
 
@@ -70,7 +70,7 @@ def first_tasks(query: str, ownership: Ownership) -> list[Task]:
     for address in ownership.addresses:
         held = ownership.holdings.get(address.name)
         if held is None:
-            tasks.append(Task(address.name, query, frozenset(), has_substitutes=False))
+            tasks.append(Task(address.name, query))
             continue
         own = ownership.owned[address.name] & relevant
         if not own:
@@ -102,7 +102,6 @@ def substitutes(
             host,
             scope.only(query, names) if len(names) <= NAMES_MAX else query,
             frozenset(names),
-            has_substitutes=False,
         )
         for host, names in sorted(shares.items())
     ]
