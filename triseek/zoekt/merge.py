@@ -15,17 +15,18 @@ def merged_files(answers: Iterable[tuple[CodeFile, ...]]) -> tuple[list[CodeFile
     """Return the files of all answers, best first, each once; and what the copies counted.
 
     The order is that of score, repository and path, whatever order the hosts answered in. Two files
-    are copies if repository, path and version are equal; without a version, those and the checksum.
+    are copies if repository, path and version are equal; without a version, those and the checksum;
+    without either, as pages of servers return them, those and the branches.
 
     Returns:
         The files, the number of copies that were dropped, and their matching lines.
     """
     files = [file for answer in answers for file in answer]
     files.sort(key=lambda file: (-file.score, file.repository, file.path, file.version, file.host))
-    kept: dict[tuple[str, bytes, str | bytes], CodeFile] = {}
+    kept: dict[tuple[str, bytes, str | bytes | tuple[str, ...]], CodeFile] = {}
     copies = matches = 0
     for file in files:
-        key = (file.repository, file.path, file.version or file.checksum)
+        key = (file.repository, file.path, file.version or file.checksum or file.branches)
         if key in kept:
             copies += 1
             matches += file.match_count

@@ -91,6 +91,8 @@ class Child:
             )
         except OSError as error:
             raise ChildFailed(f"{self._words[0]}: {error.strerror}") from error
+        # One that ends when it is idle is no zombie until the next request.
+        threading.Thread(target=self._process.wait, name="triseek-reap", daemon=True).start()
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None  # noqa: S101 - both are pipes
             os.set_blocking(stream.fileno(), False)
@@ -123,7 +125,7 @@ class Child:
                 if source in ready:
                     answer += _read(source)
                 if len(answer) > REPLY_MAX:
-                    process.kill()
+                    raise ChildFailed(f"its answer is longer than {REPLY_MAX:,} bytes")
         except OSError as error:
             self._end()
             raise ChildFailed(f"the process ended ({error.strerror})") from error
