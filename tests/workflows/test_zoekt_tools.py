@@ -72,10 +72,10 @@ def test_limits_are_clamped(ask, recorded, limit, context, asked):
 
 def test_defaults_are_those_of_the_contract(ask, recorded):
     ask.search("x")
-    ask.search_symbols("x")
+    recorded.result = CodeResult(files=[CodeFile(repository="r", path=b"p")] * 30)
 
-    wanted = [(request.max_files, request.context_lines) for request in recorded.requests]
-    assert wanted == [(10, 2), (10, 0)]
+    assert (recorded.requests[0].max_files, recorded.requests[0].context_lines) == (10, 2)
+    assert len(ask.search_symbols("x")) == 10
 
 
 @pytest.mark.parametrize("value", HOSTILE)

@@ -76,7 +76,9 @@ def _match(match: Mapping[str, Any], *, has_context: bool) -> Iterator[str]:
     if not has_context and isinstance(first, int):
         lines = lines[number - first :][:1] if 0 <= number - first < len(lines) else lines[:1]
     if len(lines) == 1:
-        yield f"- L{number}: {code(short(lines[0].strip()))}"
+        kind, parent = (_text(match.get(name) or "") for name in ("kind", "parent"))
+        about = f" ({kind}{f' of {parent}' if parent else ''})" if kind else ""
+        yield f"- L{number}{visible(about)}: {code(short(lines[0].strip()))}"
         return
     shown = [short(line.rstrip()) for line in lines[:LINES_MAX]]
     if isinstance(first, int):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from triseek.model.plain_text import visible_line
@@ -17,6 +18,10 @@ ITEMS_MAX = 10
 """Items of a list that are shown where nothing else is said."""
 ROWS_MAX = 100
 """Symbols, commits or candidates that are shown."""
+TESTS_MAX = 6
+"""Places of one file with tests that are shown."""
+MENTIONS_MAX = 3
+"""Places of one file that is not parsed that are shown."""
 SAMPLES_MAX = 2
 """Files that are shown as a sample."""
 SAMPLE_MATCHES_MAX = 2
@@ -141,17 +146,60 @@ def _impact(payload: Payload) -> Iterator[str]:
     if not callers:
         yield "No references found."
         return
-    yield "### Callers"
-    for number, caller in enumerate(callers[:ROWS_MAX], 1):
-        place = code("/".join(filter(None, (_field(caller, "repository"), _field(caller, "path")))))
-        inside = _field(caller, "inside")
-        lines = [str(_number(line, 0)) for line in _list(caller, "lines")]
-        shown = ", ".join(lines[:ITEMS_MAX]) + (", ..." if len(lines) > ITEMS_MAX else "")
-        within = code(inside) if inside else "top level"
-        yield f"{number}. {place}: {within}, L{shown}"
-        if example := _field(caller, "text"):
-            yield f"   - {code(example.strip()[:SHORT_MAX])}"
-    yield from _more(len(callers), ROWS_MAX, "callers")
+    lines = [entry for entry in callers if entry.get("checked") == "lines"]
+    if uses := [entry for entry in callers if entry.get("checked") != "lines"]:
+        yield "### Callers"
+        yield from _callers(uses, ROWS_MAX)
+    if lines:
+        yield from (*([""] if uses else []), "### Mentions, in files that are not parsed")
+        yield from _callers(lines, MENTIONS_MAX)
+
+
+def _callers(callers: list[dict[str, Any]], most: int) -> Iterator[str]:
+    """Yield the places that use a symbol below their files, at most `most` of each file."""
+    shown = Counter[str]()
+    for caller in callers[:ROWS_MAX]:
+        place = "/".join(filter(None, (_field(caller, "repository"), _field(caller, "path"))))
+        if not shown[place]:
+            yield f"{len(shown) + 1}. {code(place)}"
+        shown[place] += 1
+        if shown[place] <= most:
+            yield f"   - {_places(caller)}"
+        elif shown[place] == most + 1:
+            yield "   - ..."
+    yield from _more(len(callers), ROWS_MAX, "places")
+
+
+def _places(caller: Payload) -> str:
+    """Return the lines of a file that use a symbol in one definition, and the first of them."""
+    inside = _field(caller, "inside")
+    lines = [str(_number(line, 0)) for line in _list(caller, "lines")]
+    shown = ", ".join(lines[:ITEMS_MAX]) + (", ..." if len(lines) > ITEMS_MAX else "")
+    within = f" in {code(inside)}" if inside else ""
+    example = _field(caller, "text").strip()[:SHORT_MAX]
+    return f"L{shown}{within}" + (f": {code(example)}" if example else "")
+
+
+def _tests(payload: Payload) -> Iterator[str]:
+    results = [entry for entry in _list(payload, "results") if isinstance(entry, dict)]
+    yield f"Found `{len(results)}` files with tests{_for(payload, 'symbol')}."
+    yield ""
+    if not results:
+        yield "No tests found."
+    for number, entry in enumerate(results, 1):
+        parts = (_field(entry, name) for name in ("repository", "filename"))
+        yield f"{number}. {code('/'.join(filter(None, parts)))}"
+        places: dict[str, dict[str, Any]] = {}
+        for match in _list(entry, "matches"):
+            if isinstance(match, dict) and match.get("line_number"):
+                inside = _field(match, "inside")
+                place = places.setdefault(inside, {**match, "lines": []})
+                place["lines"].append(match["line_number"])
+        # Imports are at top level, and the tests are not.
+        shown = [places[inside] for inside in places if inside] or list(places.values())
+        yield from (f"   - {_places(place)}" for place in shown[:TESTS_MAX])
+        if len(shown) > TESTS_MAX:
+            yield f"   - ... `{len(shown) - TESTS_MAX}` more places"
 
 
 def _groups(payload: Payload) -> Iterator[str]:
@@ -190,7 +238,10 @@ def _candidates(payload: Payload) -> Iterator[str]:
         yield "No candidates found."
     for symbol in candidates[:ROWS_MAX]:
         kind = visible_line(_field(symbol, "kind"))
-        yield f"- L{_number(symbol.get('line'), 0)}: {code(_field(symbol, 'name'))} ({kind})"
+        note = visible_line(_field(symbol, "note"))
+        example = _field(symbol, "example")
+        about = f": {note}" + (f", {code(example)}" if example else "") if note else ""
+        yield f"- L{_number(symbol.get('line'), 0)}: {code(_field(symbol, 'name'))} ({kind}){about}"
     yield from _more(len(candidates), ROWS_MAX, "candidates")
 
 
@@ -259,7 +310,7 @@ _BODIES: Mapping[str, Callable[[Payload], Iterator[str]]] = {
     "cross_repo_trace": _trace,
     "outline": _outline,
     "impact_analysis": _impact,
-    "test_finder": _hits,
+    "test_finder": _tests,
     "config_trace": _groups,
     "dependency_trace": _hits,
     "change_history": _commits,

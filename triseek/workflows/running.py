@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from triseek.model.code_search import CodeSource
-    from triseek.workflows.runtime.enclosing import SymbolsOf
+    from triseek.workflows.runtime.references import SymbolsOf
 
 SCRIPTS = Path(__file__).with_name("scripts")
 CODE_MAX = 256 << 10

@@ -81,7 +81,8 @@ FUNCTIONS: tuple[Capability, ...] = (
         {"results": "list[object]"},
         "Search the names of definitions.",
         "To find where something is defined.",
-        "The first bare word of the query becomes `sym:`; the result is that of search.",
+        "The first bare word of the query becomes `sym:`; the result is that of search, with exact "
+        "names first. Each match has the `name` that it defines, and its `kind`.",
     ),
     _function(
         "fetch_content",
@@ -142,11 +143,16 @@ FUNCTIONS: tuple[Capability, ...] = (
             "symbol": Argument(type="string", required=True, description="A whole name."),
             "repo": _ONE_REPO,
             "limit": _limit(10, "files"),
+            "filters": Argument(
+                type="string", default="", description="Terms that narrow the files: `-f:test`."
+            ),
         },
         {"results": "list[object]"},
-        "List references to a name, without its definitions.",
+        "List uses of a name, without its definitions, comments and strings.",
         "To find the callers of a function.",
-        "Returns the items of search; each match has `inside`, the definition around it.",
+        "Returns the items of search; each match has `inside`, the definition around it. Files "
+        "are `checked` by `syntax`, or by `lines` where there is no parser for their language; "
+        "those come last.",
     ),
     _function(
         "git_log", {"repo": "github.com/org/repo", "text": "ProcessOrder"},

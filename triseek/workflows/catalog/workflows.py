@@ -78,7 +78,8 @@ WORKFLOWS: tuple[Capability, ...] = (
         _HITS,
         "Find where a class, function or type is defined.",
         "The name is known and its definition is wanted.",
-        "Matches the name within the names of definitions only (`sym:`).",
+        "Matches the name within the names of definitions only (`sym:`): exact names come first, "
+        "each with its kind.",
         constraints=(
             "The first bare word is the name; put filters anywhere.",
             "On a cluster it needs indexes that were made with ctags.",
@@ -159,8 +160,9 @@ WORKFLOWS: tuple[Capability, ...] = (
         },
         "List what a change of a symbol affects: its callers, grouped by function.",
         "Before a function or type is renamed, removed or changed.",
-        "Finds all references by whole word, leaves definitions out, and names for each the "
-        "function or class around it.",
+        "Finds the uses of the name in code by syntax trees, and names for each the function or "
+        "class around it. Comments, strings and definitions are left out. Files of languages "
+        "without a parser are listed apart, by their lines.",
         constraints=("By name: two symbols of one name are not told apart.",),
     ),
     _workflow(
@@ -173,8 +175,8 @@ WORKFLOWS: tuple[Capability, ...] = (
         {"symbol": "string", "total_hits": "integer", "results": "list[object]"},
         "Find the tests of a symbol or file.",
         "To run or extend the tests of what is changed.",
-        "Lists files that look like tests, by folder or name, and mention the name; those named "
-        "after it come first.",
+        "Lists files that look like tests, by folder or name, and use the name or are named after "
+        "it; those named after it come first. Names the tests around each use.",
     ),
     _workflow(
         "config_trace", "--name PAYMENT_TIMEOUT_S",
@@ -244,9 +246,10 @@ WORKFLOWS: tuple[Capability, ...] = (
         {
             "repo": "string", "path": "string", "checked": "integer", "candidates": "list[object]",
         },
-        "List definitions of a file whose names occur nowhere else.",
+        "List definitions of a file that no code uses.",
         "To find code that may be removed.",
-        "Outlines the file and searches each name, in all repositories.",
+        "Outlines the file and searches uses of each name, in all repositories. Uses inside of "
+        "the definition itself do not count; if only tests or texts name it, that is said.",
         constraints=(
             "Candidates only: reflection, templates and exported names are not understood.",
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,11 @@ class MatchItem(TypedDict):
     first_line: NotRequired[int]
     """The number of the first line of `text`, if it has several."""
     inside: NotRequired[str]
-    """The definition around a reference; "" at top level."""
+    """The definition around a use; "" at top level."""
+    name: NotRequired[str]
+    """The name that the line defines, in an answer about definitions."""
+    kind: NotRequired[str]
+    parent: NotRequired[str]
 
 
 class FileItem(TypedDict):
@@ -33,6 +37,8 @@ class FileItem(TypedDict):
     repository: str
     url: str
     matches: list[MatchItem]
+    checked: NotRequired[Literal["syntax", "lines"]]
+    """What tells uses from other mentions of a name, in an answer about uses."""
 
 
 def of_file(file: CodeFile) -> FileItem:
@@ -50,21 +56,26 @@ def of_repository(repository: Repository) -> FileItem:
 
 def _matches(lines: Sequence[CodeLine]) -> Iterator[MatchItem]:
     """Yield matching lines with those around them; no line is in two of the items."""
-    shown = 0
+    last = 0
     for number, line in enumerate(lines):
         until = lines[number + 1].number if number + 1 < len(lines) else None
-        before = [*line.before][max(0, len(line.before) - max(0, line.number - 1 - shown)) :]
+        before = [*line.before][max(0, len(line.before) - max(0, line.number - 1 - last)) :]
         after = [*line.after] if until is None else [*line.after][: max(0, until - 1 - line.number)]
         while before and not before[0].strip():
             del before[0]
         while after and not after[-1].strip():
             del after[-1]
-        shown = line.number + len(after)
-        text = "\n".join(_text(each)[:LINE_MAX] for each in (*before, line.text, *after))
+        last = line.number + len(after)
+        text = "\n".join(shown(each) for each in (*before, line.text, *after))
         match = MatchItem(line_number=line.number, text=text)
         if before or after:
             match["first_line"] = line.number - len(before)
         yield match
+
+
+def shown(line: bytes) -> str:
+    """Return a line as scripts get it: cut if it is long."""
+    return _text(line)[:LINE_MAX]
 
 
 def _text(data: bytes) -> str:

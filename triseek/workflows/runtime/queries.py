@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
     from triseek.query.zoekt.syntax import Node
 
-__all__ = ["in_repository", "lists_repositories", "literal", "of_folder", "of_symbols", "of_word"]
+__all__ = [
+    "in_repository", "lists_repositories", "literal", "of_folder", "of_symbols", "of_word",
+    "symbol_sought",
+]  # fmt: skip
 
 
 def in_repository(query: str, name: str) -> str:
@@ -58,12 +61,29 @@ def of_symbols(query: str, name: str = "") -> str:
     return text_of(_within(node, name))
 
 
-def of_word(word: str, name: str) -> str:
-    """Return a query for a whole word in contents, with its case; `name` as `in_repository`."""
+def of_word(word: str, name: str, filters: str = "") -> str:
+    """Return a query for a whole word in contents, with its case.
+
+    Args:
+        word: Taken literally.
+        name: As `in_repository` has it.
+        filters: A query that the files match, too; "" for none.
+
+    Raises:
+        InvalidQuery: The filters cannot be understood.
+    """
     before = r"\b" if re.match(r"\w", word) else ""
     after = r"\b" if re.search(r"\w$", word) else ""
-    pattern = f"{before}{escaped(word)}{after}"
-    return text_of(_within(Regexp(pattern, True, "content"), name))
+    node: Node = Regexp(f"{before}{escaped(word)}{after}", True, "content")
+    if filters.strip():
+        node = And((node, parse(filters)))
+    return text_of(_within(node, name))
+
+
+def symbol_sought(query: str) -> str:
+    """Return the name in the first `sym:` of a query; "" if it is a pattern, or there is none."""
+    names = [each.name for each in _all(parse(query)) if isinstance(each, Symbol)]
+    return names[0].pattern if names and isinstance(names[0], Substring) else ""
 
 
 def of_folder(folder: str, name: str) -> str:

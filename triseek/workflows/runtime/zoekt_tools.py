@@ -11,18 +11,29 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, TypedDict
 
-from triseek.errors import BackendFailure, InvalidRequest, TriseekError
+from triseek.errors import BackendFailure, InvalidRequest, OutOfTime, TriseekError
+from triseek.files.tree.text import decode_all
+from triseek.model import budget
 from triseek.model.code_search import CodeRequest
 from triseek.model.plain_text import visible_line
-from triseek.workflows.runtime import checks, git_log, items, queries, tree
-from triseek.workflows.runtime.enclosing import Enclosing
+from triseek.workflows.runtime import checks, git_log, items, queries, references, tree
+from triseek.workflows.runtime.several import each_of
 
 if TYPE_CHECKING:
-    from triseek.model.code_search import CodeResult, CodeSource, HostReport, Repository
+    from collections.abc import Sequence
+
+    from triseek.model.code_search import (
+        CodeFile,
+        CodeResult,
+        CodeSource,
+        HostReport,
+        Repository,
+    )
+    from triseek.model.symbol import Symbol
     from triseek.workflows.execution import Functions
-    from triseek.workflows.runtime.enclosing import SymbolsOf
     from triseek.workflows.runtime.git_log import Commit
     from triseek.workflows.runtime.items import FileItem
+    from triseek.workflows.runtime.references import SymbolsOf, UsesOf
 
 LIMIT_MAX = 25
 CONTEXT_MAX = 3
@@ -32,6 +43,8 @@ WINDOW_MAX = 1_000
 """Most lines that are read at once."""
 LISTED_MAX = 10_000
 """Most files of a folder that are listed, and of a query that are counted."""
+CANDIDATES = 60
+"""Most files that are parsed for one call."""
 LINES_PER_FILE = 40
 """Matching lines that are asked for, for each file of a limit."""
 SECONDS = 15.0
@@ -60,10 +73,13 @@ class MatchingRepository(TypedDict):
 class ZoektTools:
     """The functions, and what should be known of their answers."""
 
-    def __init__(self, source: CodeSource, symbols: SymbolsOf) -> None:
-        """Answer from `source`."""
+    def __init__(
+        self, source: CodeSource, symbols: SymbolsOf, uses: UsesOf = references.uses_of
+    ) -> None:
+        """Answer from `source`; the functions parse files."""
         self._source = source
         self._symbols = symbols
+        self._uses = uses
         self._lock = Lock()
         self._hosts: dict[str, HostReport] = {}
         self._notes: dict[str, None] = {}
@@ -130,12 +146,22 @@ class ZoektTools:
     def search_symbols(self, query: str, limit: int = 10, repo: str = "") -> list[FileItem]:
         """Search the names of definitions: the first bare word of the query becomes `sym:`.
 
-        Arguments and result are those of `search`.
+        Files and lines that define exactly the name come first. Each match has the `name` that it
+        defines, its `kind`, and its `parent` if there is one. Arguments and result are those of
+        `search` otherwise.
         """
         query = checks.text("query", query, checks.QUERY_MAX, least=1)
         most = checks.clamped("limit", limit, 1, LIMIT_MAX)
         changed = queries.of_symbols(query, checks.repository(repo))
-        return self._found(query, changed, most, 0)
+        name = queries.symbol_sought(changed)
+        result = self._asked(changed, CANDIDATES, CANDIDATES * LINES_PER_FILE)
+        ranked = [
+            references.definitions(file, symbols, name)
+            for file, symbols in each_of(result.files[: 2 * most], self._definitions)
+        ]
+        ranked.sort(key=lambda entry: entry[0])
+        self._note_cut(query, result.file_count, most, "files")
+        return [item for _, item in ranked[:most]]
 
     def fetch_content(self, repo: str, path: str, start_line: int, end_line: int) -> str:
         """Return lines of a file, both ends included, as one text; "" behind the file's end."""
@@ -212,25 +238,49 @@ class ZoektTools:
             for symbol in symbols
         ]  # fmt: skip
 
-    def usages(self, symbol: str, repo: str = "", limit: int = 10) -> list[FileItem]:
-        """Search references to a name; each match has `inside`, the definition around it.
+    def usages(
+        self, symbol: str, repo: str = "", limit: int = 10, filters: str = ""
+    ) -> list[FileItem]:
+        """Search uses of a name; each match has `inside`, the definition around it.
 
-        Definitions of the name are left out. The result is that of `search` otherwise.
+        Comments, strings and definitions of the name are left out in files that are `checked` by
+        `syntax`. Those of a language without a parser come last; they are `checked` by `lines`:
+        all lines but definitions. Of a qualified name, as `Type.name`, the last part counts.
+
+        Args:
+            symbol: The name.
+            repo: The exact name of a repository; "" for all.
+            limit: Most files, 1 to 25.
+            filters: Terms that narrow the files, as `lang:go -f:test`.
+
+        Returns:
+            What `search` returns.
         """
-        word = checks.text("symbol", symbol, least=1).strip()
+        name = references.last_part(checks.text("symbol", symbol, least=1).strip())
         most = checks.clamped("limit", limit, 1, LIMIT_MAX)
-        query = queries.of_word(word, checks.repository(repo))
-        enclosing = Enclosing(self._symbols, word)
-        answer = []
-        # Files that only define the name are left out: ask for more.
-        result = self._asked(query, min(2 * most, 2 * LIMIT_MAX), most * LINES_PER_FILE)
-        for file in result.files:
-            item = items.of_file(file)
-            kept = enclosing.references(item, self._content(file.repository, file.path))
-            if kept:
-                answer.append(item | {"matches": kept})
-        more = result.file_count - len(result.files)
-        self._note_cut(word, len(answer) + more, most, "files")
+        filters = checks.text("filters", filters, checks.QUERY_MAX)
+        query = queries.of_word(name, checks.repository(repo), filters)
+        result = self._asked(query, CANDIDATES, CANDIDATES * LINES_PER_FILE)
+        finder = references.References(name, self._symbols, self._uses)
+        by_syntax: list[FileItem] = []
+        by_lines: list[FileItem] = []
+        read = 0
+
+        def checked(file: CodeFile) -> FileItem | None:
+            return finder.of_file(file, self._content(file.repository, file.path))
+
+        try:
+            with budget.limited(SECONDS):
+                for _, item in each_of(result.files, checked):
+                    read += 1
+                    if item is not None:
+                        (by_syntax if item["checked"] == "syntax" else by_lines).append(item)
+                    if len(by_syntax) > most:
+                        break
+        except OutOfTime:
+            pass  # the note says how many files were read
+        answer = [*by_syntax, *by_lines]
+        self._note_read(name, len(answer) > most, (read, result.file_count), most)
         return answer[:most]
 
     def git_log(self, repo: str, text: str, path: str = "", limit: int = 10) -> list[Commit]:
@@ -279,6 +329,22 @@ class ZoektTools:
                 shown = visible_line(query)[:80]
                 self._cuts[f"{most:,} of {count:,} {what} are shown for {shown!r}"] = None
 
+    def _note_read(self, name: str, is_cut: bool, counts: tuple[int, int], most: int) -> None:
+        """Note if uses are left out, or not all files with the name were read.
+
+        counts: The files that were read, and those that mention the name.
+        """
+        read, mention = counts
+        shown = visible_line(name)[:80]
+        if is_cut and most > 1:  # who asks for one asks whether there is any
+            note = f"{most:,} files that use {shown!r} are shown; {mention:,} files mention it"
+        elif read < mention and not is_cut:
+            note = f"only {read:,} of the {mention:,} files that mention {shown!r} were read"
+        else:
+            return
+        with self._lock:
+            self._notes[note] = None
+
     def _repository(self, name: str) -> Repository:
         result = self._said(self._source.repositories(queries.in_repository("", name)))
         for repository in result.repositories:
@@ -300,9 +366,14 @@ class ZoektTools:
         except InvalidRequest as error:
             raise InvalidRequest(f"file not found or unreadable: {error}") from None
 
-    def _content(self, name: str, path: bytes) -> tuple[bytes, bytes] | None:
-        """Return path and content of a file that a search has listed; None if it is gone."""
+    def _content(self, name: str, path: bytes) -> bytes | None:
+        """Return the content of a file that a search has listed; None if it is gone."""
         try:
-            return path, self._source.read(name, path)
+            return self._source.read(name, path)
         except TriseekError:
             return None
+
+    def _definitions(self, file: CodeFile) -> Sequence[Symbol]:
+        """Return the definitions in a file of a host, whose own have the kinds of ctags."""
+        content = self._content(file.repository, file.path) if file.host else None
+        return () if content is None else self._symbols(file.path, decode_all(content).data)

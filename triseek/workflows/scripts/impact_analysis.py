@@ -1,17 +1,24 @@
 """List what a change of a symbol affects."""
 
+import re
+
 from runtime.zoekt_tools import search_symbols, usages
 
 
 def run(args):
-    """Return the definitions of a symbol, and its references grouped by what is around them."""
+    """Return the definitions of a symbol, and its uses grouped by what is around them."""
     try:
         symbol, repo = args["symbol"].strip(), args["repo"]
-        results = usages(symbol, repo, args["limit"])
+        *parents, name = re.split(r"::|[.#]", symbol)
+        exact = re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", name)
+        definitions = search_symbols(f"sym:^{exact}$ case:yes", 5, repo)
+        if parents:
+            definitions = _of_parent(definitions, parents[-1]) or definitions
+        results = usages(name, repo, args["limit"])
         callers = [caller for hit in results for caller in _callers(hit)]
         return {
             "symbol": symbol,
-            "definitions": search_symbols(f"^{symbol}$", 5, repo),
+            "definitions": definitions,
             "callers": callers,
             "total_hits": sum(len(caller["lines"]) for caller in callers),
             "results": results,
@@ -21,8 +28,18 @@ def run(args):
         return 1
 
 
+def _of_parent(hits, parent):
+    """Return the hits whose definitions are those of a parent."""
+    narrowed = []
+    for hit in hits:
+        matches = [match for match in hit["matches"] if match.get("parent") == parent]
+        if matches:
+            narrowed.append(hit | {"matches": matches})
+    return narrowed
+
+
 def _callers(hit):
-    """Return the places of a file that refer to the symbol, one for each definition."""
+    """Return the places of a file that use the symbol, one for each definition around them."""
     places = {}
     for match in hit["matches"]:
         place = places.setdefault(
@@ -31,6 +48,7 @@ def _callers(hit):
                 "repository": hit["repository"],
                 "path": hit["filename"],
                 "inside": match.get("inside", ""),
+                "checked": hit.get("checked", "lines"),
                 "lines": [],
                 "text": match["text"],
             },

@@ -4,7 +4,7 @@ from runtime.zoekt_tools import search_symbols
 
 
 def run(args):
-    """Return the files with definitions that a query matches."""
+    """Return the files with definitions that a query matches; those of exactly the name first."""
     try:
         query = args["query"].strip()
         results = search_symbols(query, args["limit"])

@@ -1,6 +1,8 @@
 """Find the tests of a symbol or file."""
 
-from runtime.zoekt_tools import literal, search
+import re
+
+from runtime.zoekt_tools import literal, search, usages
 
 TESTS = (
     r"f:(^|/)(tests?|specs?|__tests__|testing|testdata)/|(^|[/_.-])(test|spec)s?[_.-]"
@@ -10,12 +12,21 @@ TESTS = (
 
 
 def run(args):
-    """Return the files that look like tests and mention a name; those named after it first."""
+    """Return the tests that use a name, or are named after it; those that do both first."""
     try:
         symbol, repo, limit = args["symbol"].strip(), args["repo"], args["limit"]
-        wanted = symbol.replace("_", "").replace("-", "").lower()
-        results = search(f"{literal(symbol)} {TESTS}", 25, 0, repo)
-        results.sort(key=lambda hit: wanted not in _plain(hit["filename"]))
+        wanted = _plain(re.split(r"::|[.#/]", symbol)[-1])
+        results = usages(symbol, repo, 25, TESTS)
+        used = {(hit["repository"], hit["filename"]) for hit in results}
+        letters = "[_-]?".join(map(re.escape, wanted)) or "."
+        named = search(rf"{TESTS} f:(^|/)[^/]*{letters}[^/]*$ case:no type:file", 25, 0, repo)
+        results += [
+            hit for hit in named
+            if _is_code(hit) and (hit["repository"], hit["filename"]) not in used
+        ]  # fmt: skip
+        if not results:  # in texts, as the names of commands are
+            results = search(f"{literal(symbol)} {TESTS}", limit, 0, repo)
+        results.sort(key=lambda hit: wanted not in _plain(hit["filename"].rpartition("/")[2]))
         results = results[:limit]
         return {"symbol": symbol, "query": symbol, "total_hits": len(results), "results": results}
     except Exception as error:
@@ -23,6 +34,10 @@ def run(args):
         return 1
 
 
-def _plain(path):
-    """Return a file's name without separators, in lower case."""
-    return path.rpartition("/")[2].replace("_", "").replace("-", "").lower()
+def _is_code(hit):
+    return not hit["filename"].endswith((".json", ".yml", ".yaml", ".toml", ".xml", ".txt", ".md"))
+
+
+def _plain(name):
+    """Return a name without separators, in lower case."""
+    return re.sub(r"[\W_]", "", name).lower()
