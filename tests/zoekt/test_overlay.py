@@ -247,6 +247,38 @@ def test_a_path_of_the_cluster_that_leads_out_is_not_read(indexed, tree, service
         assert all(file.path in {os_name.encode() for os_name in FILES} for file in result.files)
 
 
+def test_the_tree_is_compared_once_for_one_run(indexed, tree, service, monkeypatch):
+    compared = []
+    monkeypatch.setattr(
+        checkout, "compare", lambda *a, real=checkout.compare: compared.append(a) or real(*a)
+    )
+    source = overlaid(indexed, service, tree)
+    for query in QUERIES[:3]:
+        source.search(asking(query))
+    source.read(NAME, b"src/one.py")
+    assert len(compared) == 1
+
+    # A file of the answer that changed since the comparison is searched here.
+    (tree / "src/one.py").write_text("# edited\nneedle = 'edited'\n")
+    lines = shown(source.search(asking("needle")))[b"src/one.py"]
+    assert [text for _, text, _ in lines] == [b"needle = 'edited'"]
+    # The next run sees every change.
+    (tree / "src/two.py").write_text("unheard_of = 1\n")
+    again = overlaid(indexed, service, tree)
+    assert set(shown(again.search(asking("unheard_of")))) == {b"src/two.py"}
+    assert len(compared) == 2
+
+
+def test_a_comparison_in_doubt_is_made_again(indexed, tree, service, monkeypatch):
+    real, doubtful = checkout.compare, checkout.Comparison(None, frozenset(), -1, "no time")
+    monkeypatch.setattr(checkout, "compare", lambda *_: doubtful)
+    source = overlaid(indexed, service, tree)
+    assert source.search(asking("needle")).partial == ("no time.",)
+
+    monkeypatch.setattr(checkout, "compare", real)
+    assert not source.search(asking("needle")).partial
+
+
 def test_what_is_here_is_read(indexed, tree, service):
     (tree / "src/two.py").write_text("as it is here\n")
     source = overlaid(indexed, service, tree)
@@ -257,6 +289,7 @@ def test_a_repository_is_listed_if_only_an_edit_matches(indexed, tree, service):
     source = overlaid(indexed, service, tree)
     assert source.repositories("new_word").repositories == []
     (tree / "src/two.py").write_text("new_word\n")
+    source = overlaid(indexed, service, tree)  # of the next run
     assert [each.name for each in source.repositories("new_word").repositories] == [NAME]
     result = source.search(asking("new_word type:repo"))
     assert [each.name for each in result.repositories] == [NAME]

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from triseek.model.plain_text import visible_line
-from triseek.workflows.hits import SHORT_MAX, hit_lines, indented
+from triseek.workflows.hits import FILES_MAX, SHORT_MAX, hit_lines, indented
 from triseek.workflows.markdown import code, fenced
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ ITEMS_MAX = 10
 """Items of a list that are shown where nothing else is said."""
 ROWS_MAX = 100
 """Symbols, commits or candidates that are shown."""
+LISTED_MAX = 25
+"""Files that are shown where the answer is a list of them."""
 TESTS_MAX = 6
 """Places of one file with tests that are shown."""
 MENTIONS_MAX = 3
@@ -56,11 +58,16 @@ def _repositories(payload: Payload) -> Iterator[str]:
         yield from ("", "### Top Matches", *hit_lines(results))
 
 
-def _hits(payload: Payload) -> Iterator[str]:
+def _hits(payload: Payload, files_max: int = FILES_MAX) -> Iterator[str]:
     yield f"Found `{_text(payload.get('total_hits', 0))}` matches{_for(payload, 'query')}."
     yield ""
     results = _list(payload, "results")
-    yield from hit_lines(results) if results else ("No matches found.",)
+    yield from hit_lines(results, files_max) if results else ("No matches found.",)
+
+
+def _all_hits(payload: Payload) -> Iterator[str]:
+    """Yield as `_hits` does, with all files that were asked for."""
+    return _hits(payload, LISTED_MAX)
 
 
 def _file(payload: Payload) -> Iterator[str]:
@@ -312,8 +319,8 @@ _BODIES: Mapping[str, Callable[[Payload], Iterator[str]]] = {
     "impact_analysis": _impact,
     "test_finder": _tests,
     "config_trace": _groups,
-    "dependency_trace": _hits,
+    "dependency_trace": _all_hits,
     "change_history": _commits,
-    "todo_scan": _hits,
+    "todo_scan": _all_hits,
     "dead_code_candidates": _candidates,
 }

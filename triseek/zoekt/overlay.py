@@ -7,7 +7,9 @@ and searched here instead. So an edit is seen at once, and a file deleted here i
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.errors import InvalidRequest
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 EXCLUDED_MAX = 200
 """Files that a query names to leave them out. If more differ, they are left out of its answer."""
+CLOCK_NS = 20_000_000
+"""How far the clock of file times may be behind: the kernel advances it at its ticks."""
 COMPARED_BYTES_MAX = 16 << 20
 """Larger files are not compared by their content; they are searched here."""
 
@@ -46,10 +50,17 @@ class _Tree(NamedTuple):
     repository: Repository
     branch: str
     comparison: Comparison
+    started_ns: int
+    """Unix time in nanoseconds before the comparison began."""
 
 
 class Overlaid:
-    """A cluster as a `CodeSource` that sees the working tree of one repository."""
+    """A cluster as a `CodeSource` that sees the working tree of one repository, for one run.
+
+    The tree is compared with the cluster's index once, with the first query, because git takes
+    longer than a query: an instance answers the queries of one command or one call of a tool, and
+    the next makes another. Of the files in an answer it is seen if they changed since.
+    """
 
     name = "zoekt"
 
@@ -73,6 +84,9 @@ class Overlaid:
         self._local = local
         self._root = root
         self._name = repository
+        self._lock = Lock()
+        self._kept: tuple[_Tree | None] | None = None
+        """The comparison, once it is made and nothing is in doubt."""
 
     def search(self, request: CodeRequest) -> CodeResult:
         """Answer a query. `CodeSource.search` documents the errors."""
@@ -131,7 +145,18 @@ class Overlaid:
         return replace(result, repositories=entries)
 
     def _compared(self) -> _Tree | None:
+        """Return the comparison of this run; None if the cluster does not know the repository."""
+        with self._lock:  # who asks meanwhile needs the same comparison
+            if self._kept is not None:
+                return self._kept[0]
+            tree = self._compare()
+            if tree is None or not tree.comparison.doubt:  # it may be the time that was too short
+                self._kept = (tree,)
+            return tree
+
+    def _compare(self) -> _Tree | None:
         """Compare the working tree; None if the cluster does not know its repository."""
+        started_ns = time.time_ns() - CLOCK_NS
         try:
             repository = checkout.repository_of(self._root, self._cluster, self._name)
         except InvalidRequest:
@@ -139,7 +164,8 @@ class Overlaid:
                 raise
             return None
         branch = checkout.branch_of(self._root, repository)
-        return _Tree(repository, branch, checkout.compare(self._root, repository, branch))
+        compared = checkout.compare(self._root, repository, branch)
+        return _Tree(repository, branch, compared, started_ns)
 
     def _holds(self, file: CodeFile, tree: _Tree) -> bool:
         """Return whether the cluster's answer about a file is one about the file that is here."""
@@ -149,8 +175,20 @@ class Overlaid:
         same = tree.comparison.same
         if same is not None:
             commit = dict(tree.repository.branches).get(tree.branch, "")
-            return file.path in same and file.version in ("", commit)
+            return (
+                file.path in same
+                and file.version in ("", commit)
+                and self._is_older(file.path, tree.started_ns)
+            )
         return file.path not in tree.comparison.differing and self._is_content(file)
+
+    def _is_older(self, path: bytes, time_ns: int) -> bool:
+        """Return whether a file here has not changed since a time."""
+        try:
+            status = os.lstat(os.fsencode(self._root) + b"/" + path)
+        except OSError:
+            return False
+        return max(status.st_mtime_ns, status.st_ctime_ns) < time_ns
 
     def _is_content(self, file: CodeFile) -> bool:
         """Return whether the content that matched is the content here."""

@@ -50,6 +50,8 @@ LINES_PER_FILE = 40
 SECONDS = 15.0
 """Time limit of one call."""
 NOTES_MAX = 8
+QUERY_SHOWN_MAX = 60
+"""Characters of a query that a note repeats; longer ones are made by scripts."""
 
 
 class Place(TypedDict):
@@ -326,8 +328,8 @@ class ZoektTools:
     def _note_cut(self, query: str, count: int, most: int, what: str) -> None:
         if count > most > 1:  # who asks for one asks whether there is any
             with self._lock:
-                shown = visible_line(query)[:80]
-                self._cuts[f"{most:,} of {count:,} {what} are shown for {shown!r}"] = None
+                about = f" for {visible_line(query)!r}" if len(query) <= QUERY_SHOWN_MAX else ""
+                self._cuts[f"{most:,} of {count:,} {what} are shown{about}"] = None
 
     def _note_read(self, name: str, is_cut: bool, counts: tuple[int, int], most: int) -> None:
         """Note if uses are left out, or not all files with the name were read.

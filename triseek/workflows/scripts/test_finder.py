@@ -26,12 +26,19 @@ def run(args):
         ]  # fmt: skip
         if not results:  # in texts, as the names of commands are
             results = search(f"{literal(symbol)} {TESTS}", limit, 0, repo)
-        results.sort(key=lambda hit: wanted not in _plain(hit["filename"].rpartition("/")[2]))
+        results.sort(key=lambda hit: _distance(hit["filename"], wanted))
         results = results[:limit]
         return {"symbol": symbol, "query": symbol, "total_hits": len(results), "results": results}
     except Exception as error:
         print(f"test_finder failed: {error}")
         return 1
+
+
+def _distance(path, wanted):
+    """Return how far a file is from the tests of a name: named after it, test, helper, data."""
+    folder, _, file = path.rpartition("/")
+    is_data = re.search(r"(^|/)(fixtures?|testdata|__fixtures__|snapshots?|resources)(/|$)", folder)
+    return wanted not in _plain(file), bool(is_data), not re.search(r"(?i)test|spec", file)
 
 
 def _is_code(hit):
