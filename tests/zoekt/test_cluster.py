@@ -389,6 +389,35 @@ def test_a_server_without_rpc_is_searched_by_its_page():
         assert result.hosts[0].detail == "it serves no /api: start zoekt-webserver with -rpc"
 
 
+def test_no_definition_in_an_index_without_symbols_is_said():
+    listing = hosts.listed("a", "b", "c")
+    listing["List"]["Repos"][0]["Repository"]["HasSymbols"] = True
+
+    with (
+        hosts.serving(hosts.routes(search=hosts.found(), list=listing)) as host,
+        cluster(host.url) as zoekt,
+    ):
+        (reason,) = zoekt.search(CodeRequest(query="f:py sym:needle or -sym:pin")).partial
+        assert reason.startswith(f"{host.url[7:]} has no symbols of 2 of 3 repositories")
+        assert not zoekt.search(CodeRequest(query="r:a sym:needle")).partial
+        assert not zoekt.search(NEEDLE).partial
+
+
+def test_no_url_shows_the_password_of_the_remote_that_was_indexed():
+    template = '{{URLJoinPath "https://me:pw@code.example/a" "blob" .Version .Path}}'
+    answer = hosts.found(hosts.file_match("a", "x@y.txt", Version="c0ffee"))
+    answer["Result"]["RepoURLs"] = {"a": template}
+    listing = hosts.listed("a")
+    listing["List"]["Repos"][0]["Repository"]["URL"] = "https://me:pw@code.example/a"
+
+    with (
+        hosts.serving(hosts.routes(search=answer, list=listing)) as host,
+        cluster(host.url) as zoekt,
+    ):
+        assert zoekt.search(NEEDLE).files[0].url == "https://code.example/a/blob/c0ffee/x@y.txt"
+        assert zoekt.repositories().repositories[0].url == "https://code.example/a"
+
+
 def test_repositories_of_all_hosts_are_listed_once_by_name():
     with (
         hosts.serving(node("b", "a")) as h1,

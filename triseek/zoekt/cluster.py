@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
 from triseek.model.code_search import CodeRequest, CodeResult
 from triseek.model.plain_text import is_encodable, visible_line
-from triseek.zoekt import addresses, merge, placement, plan, scope
+from triseek.zoekt import addresses, merge, placement, plan, scope, symbol_gaps
 from triseek.zoekt.failure import HostFailure
 from triseek.zoekt.holdings import Holdings
 from triseek.zoekt.host import ZoektHost
@@ -118,7 +118,11 @@ class Cluster:
         tasks = plan.substitutes(request.query, ownership, failed, lost)
         if tasks:
             outcomes += self._search_round(tasks, request, until)
-        return self._result(outcomes, request, started)
+        result = self._result(outcomes, request, started)
+        if not result.file_count and scope.names_symbols(request.query):
+            lists = self.lists(seconds=max(0.05, until - time.monotonic()))
+            result.partial += tuple(symbol_gaps.reasons(request.query, lists))
+        return result
 
     def repositories(self, query: str = "") -> CodeResult:
         """Return all repositories, or those in which a query matches, by name.

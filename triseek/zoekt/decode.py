@@ -192,7 +192,7 @@ def _repository(entry: AnswerFields, host: str) -> Repository:
     branches = repository.objects("Branches")
     return Repository(
         name=repository.text("Name"),
-        url=repository.text("URL"),
+        url=file_url.web_url(repository.text("URL")),
         branches=tuple((branch.text("Name"), branch.text("Version")) for branch in branches),
         files=stats.integer("Documents"),
         content_bytes=stats.integer("ContentBytes"),

@@ -1,4 +1,4 @@
-"""URLs of files, from the templates that repositories have for them."""
+"""URLs of repositories and of their files, from the templates that repositories have for them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 TEMPLATE_MAX = 4_096
 _ACTION = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+_ADDRESS = re.compile(r"(https?://)(?:[^/?#]*@)?(.*)")
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|\.(Version|Path|Branch)|(\S+)')
 
 
@@ -27,7 +28,16 @@ def expanded(template: str, path: str, version: str, branch: str) -> str:
         pieces += [template[end : action.start()], value]
         end = action.end()
     url = "".join(pieces) + template[end:]
-    return url if url.startswith(("http://", "https://")) and url.isprintable() else ""
+    return web_url(url)
+
+
+def web_url(url: str) -> str:
+    """Return a URL as it can be shown, without user name and password; "" if it is none.
+
+    Zoekt keeps those of the remote that it has indexed.
+    """
+    address = _ADDRESS.fullmatch(url)
+    return f"{address[1]}{address[2]}" if address and url.isprintable() else ""
 
 
 def _value(action: str, values: dict[str, str]) -> str | None:

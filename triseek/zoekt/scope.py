@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from triseek.errors import InvalidQuery
 from triseek.query.zoekt.go_text import escaped
 from triseek.query.zoekt.parse import parse
-from triseek.query.zoekt.syntax import And, Const, Not, Or, Repo, Type
+from triseek.query.zoekt.syntax import And, Const, Not, Or, Repo, Symbol, Type
 from triseek.query.zoekt.text import path_name, repo_name, text_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,12 @@ def lists_repositories(query: str) -> bool:
     """Return whether a query asks for repositories instead of files."""
     node = parsed(query)
     return isinstance(node, Type) and node.kind == "repo"
+
+
+def names_symbols(query: str) -> bool:
+    """Return whether a query has `sym:`."""
+    node = parsed(query)
+    return node is not None and _has_symbol(node)
 
 
 def relevant(query: str, repositories: Collection[str]) -> frozenset[str]:
@@ -82,6 +88,18 @@ def _names_repositories(node: Node) -> bool:
             return _names_repositories(child)
         case And(children) | Or(children):
             return any(map(_names_repositories, children))
+        case _:
+            return False
+
+
+def _has_symbol(node: Node) -> bool:
+    match node:
+        case Symbol():
+            return True
+        case Type(_, child) | Not(child):
+            return _has_symbol(child)
+        case And(children) | Or(children):
+            return any(map(_has_symbol, children))
         case _:
             return False
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triseek.model.code_search import CodeFile, CodeLine, Repository
-from triseek.zoekt import decode, fields
+from triseek.zoekt import decode, fields, file_url
 
 if TYPE_CHECKING:
     from triseek.zoekt.fields import AnswerFields
@@ -52,7 +52,7 @@ def _file(entry: AnswerFields, host: str, rank: int) -> CodeFile:
         language=entry.text("Language"),
         score=-float(rank),
         host=host,
-        url=_web_url(entry.text("URL")),
+        url=file_url.web_url(entry.text("URL")),
     )
 
 
@@ -83,16 +83,11 @@ def _split(text: str) -> tuple[bytes, ...]:
     return tuple(text.encode().removesuffix(b"\n").split(b"\n")) if text else ()
 
 
-def _web_url(text: str) -> str:
-    """Return a URL of a file; "" for one relative to the server, which needs it to be shown."""
-    return text if text.startswith(("http://", "https://")) and text.isprintable() else ""
-
-
 def _repository(entry: AnswerFields, host: str) -> Repository:
     branches = entry.objects("Branches")
     return Repository(
         name=entry.text("Name"),
-        url=entry.text("URL"),
+        url=file_url.web_url(entry.text("URL")),
         branches=tuple((branch.text("Name"), branch.text("Version")) for branch in branches),
         files=entry.integer("Files"),
         content_bytes=entry.integer("Size"),
