@@ -49,6 +49,20 @@ def test_no_repository_is_status_1_and_says_what_to_do(tmp_path):
     assert b"triseek build" in outcome.out
 
 
+def test_a_search_of_no_repository_is_an_error(tmp_path):
+    outcome = triseek(["roots", "search", "total"], tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert "no repository is indexed here" in outcome.err
+
+
+def test_a_query_that_looks_like_a_flag_is_explained(shops):
+    outcome = triseek(["roots", "search", "-f:cart total"], shops)
+    assert outcome.status == 2
+    assert "`triseek roots search --help`. A query that begins with -" in outcome.err
+    outcome = triseek(["roots", "search", "--", "-f:cart total"], shops)
+    assert outcome.out.startswith(b"back: 1 line in 1 file\n")
+
+
 def test_results_are_grouped_and_no_cap_hides_a_repository(shops):
     outcome = triseek(["roots", "search", "total", "--limit", "1"], shops)
     assert outcome.status == 0
@@ -56,10 +70,11 @@ def test_results_are_grouped_and_no_cap_hides_a_repository(shops):
     assert "front: 20 lines in 1 file" in text
     assert "back: 1 line in 1 file" in text
     assert text.count(": ") == 3  # those and one line
+    assert text.endswith("1 of 2 files shown; --limit shows more\n")
 
 
 def test_context_is_shown_once(shops):
-    out = triseek(["roots", "search", "bill or import", "--context", "1"], shops).out.decode()
+    out = triseek(["roots", "search", "bill or import", "-C", "1"], shops).out.decode()
     assert out.splitlines() == [
         "back: 1 line in 1 file", "  bill.py", "    1: import cart", "    2- ",
     ]  # fmt: skip

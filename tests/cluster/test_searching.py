@@ -42,7 +42,7 @@ def test_files_are_grouped_by_repository_best_first(run, host):
 
     assert lines[:8] == [
         "org/api: 2 lines in 2 files shown", "  src/a.py", "    1: needle", "  src/c.py",
-        "    1: needle", "org/web: 1 lines in 1 files shown", "  b\\x1b.py", "    1: needle",
+        "    1: needle", "org/web: 1 line in 1 file shown", "  b\\x1b.py", "    1: needle",
     ]  # fmt: skip
     assert lines[8] == "3 of 7 files shown; --limit shows more"
     assert lines[9].startswith(f"host {host.url.removeprefix('http://')}: ok, ")
@@ -79,7 +79,7 @@ def test_repositories_with_a_match_are_listed(run, host):
 def test_status_shows_what_each_host_holds(run, monkeypatch, host):
     outcome = run("status")
     assert (outcome.status, outcome.out.splitlines()[1].split()[1:]) == (
-        0, [b"up", b"1", b"12", b"2.0", b"MB", b"5.0", b"MB", b"2.50", b"16.12",
+        0, [b"up", b"1", b"12", b"2.0", b"MB", b"5.0", b"MB", b"16.12",
             outcome.out.split()[-1]],
     )  # fmt: skip
 

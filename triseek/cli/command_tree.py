@@ -265,9 +265,20 @@ def run_app(words: Sequence[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
             return status.ERROR
-        verb = f"triseek {words[0]} --help" if words else "triseek --help"
-        raise InvalidRequest(_message(error), next_step=f"See `{verb}`.") from None
+        raise InvalidRequest(_message(error), next_step=_help_step(error, words)) from None
     return outcome if isinstance(outcome, int) else status.FOUND
+
+
+def _help_step(error: Any, words: Sequence[str]) -> str:  # noqa: ANN401 - click's
+    """Return where the help is of the command that the error is about, a verb of a verb's too."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "triseek " + " ".join(words[:1])
+    step = f"See `{command.strip()} --help`."
+    takes_query = context is not None and "query" in {p.name for p in context.command.params}
+    option = getattr(error, "option_name", "")
+    if takes_query and option[:1] == "-" and option[:2] != "--":
+        step += " A query that begins with - goes behind --."
+    return step
 
 
 def _modules(verb: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from triseek import config
 from triseek.model.code_search import CodeRequest
-from triseek.model.plain_text import visible_line
+from triseek.model.plain_text import counted, visible_line
 from triseek.terminal import code_text, plain_words, report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option
 
@@ -28,7 +28,7 @@ CONTEXT_MAX = 10
 
 
 def show_status(command: CommandContext, json: Json = False) -> int:
-    """Show of each host whether it is up, what it holds, and how much index that takes.
+    """Show of each host whether it is up, what it holds, and how much memory its index takes.
 
     Exit status 2: a host is not up.
 
@@ -169,13 +169,13 @@ def _file(file: CodeFile) -> dict[str, Any]:
 
 def _status_lines(hosts: Sequence[HostStatus]) -> Iterator[str]:
     width = max(len("host"), *(len(host.host) for host in hosts))
-    yield f"{'host':{width}}  state    repos      files       text      index  ratio  format  ms"
+    yield f"{'host':{width}}  state    repos      files       text      index  format  ms"
     for host in hosts:
         state = "up" if host.state == "ok" else host.state
         text, index = map(report_text.human_size, (host.content_bytes, host.index_bytes))
         yield (
             f"{visible_line(host.host):{width}}  {state:7} {host.repositories:6,} {host.files:10,}"
-            f" {text:>10} {index:>10} {host.ratio:6.2f}  {', '.join(host.formats) or '-':6}"
+            f" {text:>10} {index:>10}  {', '.join(host.formats) or '-':6}"
             f"  {host.ms:.0f}"
         )
         if host.detail:
@@ -196,7 +196,7 @@ def _repository(repository: Repository) -> Iterator[str]:
     branches = ", ".join(f"{name} {commit[:12]}" for name, commit in repository.branches)
     written = report_text.local_time(repository.indexed_at)
     yield visible_line(
-        f"  {repository.files:,} files, {text} of text, index {index}, written {written}"
+        f"  {counted(repository.files, 'file')}, {text} of text, index {index}, written {written}"
         + (f", {branches}" if branches else "")
     )
 
@@ -204,7 +204,9 @@ def _repository(repository: Repository) -> Iterator[str]:
 def _groups(result: CodeResult, groups: dict[str, list[CodeFile]]) -> Iterator[str]:
     for name, files in groups.items():
         lines = sum(len(file.lines) for file in files)
-        yield visible_line(f"{name}: {lines:,} lines in {len(files):,} files shown")
+        yield visible_line(
+            f"{name}: {counted(lines, 'line')} in {counted(len(files), 'file')} shown"
+        )
         for file in files:
             yield from code_text.file_lines(file)
     if not (result.files or result.partial):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from triseek.errors import IndexUnavailable
 from triseek.model.code_search import CodeRequest
-from triseek.model.plain_text import visible_line
+from triseek.model.plain_text import counted, visible_line
 from triseek.search.commands.opening import opened
 from triseek.terminal import code_text, plain_words, report_text, status
 from triseek.terminal.plain_words import Argument, Json, Option
@@ -83,22 +84,28 @@ def search(
     query: Annotated[str, Argument("QUERY", "In Zoekt's language.")],
     repos: Annotated[bool, Option("", "List the repositories with a match, and no lines.")] = False,
     limit: Annotated[int, Option("N", "At most so many lines.", least=1, most=LINES_MAX)] = LINES,
-    context: Annotated[int, Option("N", "Lines around each.", least=0, most=CONTEXT_MAX)] = 0,
+    context: Annotated[
+        int, Option("N", "Lines around each.", least=0, most=CONTEXT_MAX, short="-C")
+    ] = 0,
     json: Json = False,
 ) -> int:
     r"""Search all indexed repositories by one query; the best files of each come first.
 
     Every repository with a match is listed with its counts, whatever the limit. Words must all
     occur in a file; fields: r: repository, f: file, c: content, lang:, sym: definition, case:yes,
-    -x not x, or, ( ). Exit status 1: nothing was found; 2: nor was everything searched.
+    -x not x, or, ( ). Exit status 1: nothing was found; 2: and not everything was searched.
 
     Examples: triseek roots search 'retry budget lang:go' · triseek roots search --repos 'r:api
-    sym:NewClient' · triseek roots search 'f:\.proto$ (Order or Invoice) -deprecated' --context 1
+    sym:NewClient' · triseek roots search 'f:\.proto$ (Order or Invoice) -deprecated' -C 1
     """
     from triseek.engine.repositories.local import LocalRepositories
     from triseek.engine.repositories.roots import indexed_roots
 
     indexed = indexed_roots()
+    if not (indexed.roots or indexed.broken):
+        raise IndexUnavailable(
+            "no repository is indexed here", next_step="Run `triseek build PATH` for each."
+        )
     request = CodeRequest(
         query=query, max_files=limit, max_matches=limit, context_lines=context, seconds=SECONDS
     )
@@ -145,15 +152,11 @@ def _listing(repositories: list[Repository], partial: tuple[str, ...]) -> Iterat
         sizes = (repository.content_bytes, repository.index_bytes)
         text, index = map(report_text.human_size, sizes)
         indexed = report_text.local_time(repository.indexed_at)
-        files = _counted(repository.files, "file")
+        files = counted(repository.files, "file")
         yield f"  {files}, {text} of text, index {index}, written {indexed}"
     if not (repositories or partial):
         yield "no repository; `triseek build PATH` indexes one"
     yield from _incomplete(partial)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _incomplete(partial: tuple[str, ...]) -> Iterator[str]:
@@ -174,12 +177,17 @@ def _by_repository(result: CodeResult) -> dict[str, list[CodeFile]]:
 def _groups(result: CodeResult, partial: tuple[str, ...]) -> Iterator[str]:
     for name, files in _by_repository(result).items():
         count = result.counts[name]
-        lines, in_files = _counted(count.matches, "line"), _counted(count.files, "file")
+        lines, in_files = counted(count.matches, "line"), counted(count.files, "file")
         yield visible_line(f"{name}: {lines} in {in_files}")
         for file in files:
             yield from code_text.file_lines(file)
     if not (result.file_count or partial):
         yield "no matches"
+    if result.file_count > len(result.files):
+        yield (
+            f"{len(result.files):,} of {counted(result.file_count, 'file')} shown; "
+            "--limit shows more"
+        )
     yield from _incomplete(partial)
 
 
