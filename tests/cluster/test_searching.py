@@ -122,7 +122,7 @@ def test_without_hosts_the_setting_is_named(tmp_path, monkeypatch):
     outcome = triseek(["cluster", "list"], tmp_path)
 
     assert outcome.status == 2
-    assert "Set zoekt.api_url" in outcome.err
+    assert "Set ZOEKT_API_URL or zoekt.api_url" in outcome.err
 
 
 def test_the_own_variable_goes_before_the_contracts(tmp_path, monkeypatch, host):

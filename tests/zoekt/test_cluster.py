@@ -189,7 +189,7 @@ def test_a_query_that_matches_no_repository_matches_nothing():
         (hosts.always(503, "not ready\n", "text/plain"), "loading", "it is not ready (HTTP 503)"),
         (hosts.always(500, '{"Error":"boom \x1b[2J"}'), "error", "HTTP 500"),
         (hosts.always(500, '{"Error":"disk is gone"}'), "error", "HTTP 500: disk is gone"),
-        (hosts.always(401, "no", "text/plain"), "error", "set zoekt.authorization"),
+        (hosts.always(401, "no", "text/plain"), "error", "set TRISEEK_ZOEKT_AUTHORIZATION"),
         (hosts.always(302, "", Location="http://else/\x1b"), "wrong", r"http://else/\x1b; no"),
         (hosts.always(302, "", Location="http://elsewhere/"), "wrong", "redirects to http://else"),
         (hosts.always(200, "x", "application/octet-stream"), "wrong", "is application/octet-stre"),

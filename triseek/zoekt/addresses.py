@@ -10,7 +10,10 @@ from triseek.errors import InvalidRequest
 
 HOSTS_MAX = 1_000
 WEIGHT_MAX = 1e6
-_NEXT = "Set zoekt.api_url to the hosts' addresses, as http://localhost:6070,https://code.example."
+_NEXT = (
+    "Set ZOEKT_API_URL or zoekt.api_url to the hosts' addresses, as "
+    "http://localhost:6070,https://code.example."
+)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 

@@ -99,7 +99,7 @@ class ZoektHost:
         is_raw = reply.status == 200 and reply.content_type == "text/plain"
         if is_raw or reply.status in (200, 404, 405, 418):
             return reply.body if is_raw else None
-        raise _failure(reply)
+        raise _failure(reply, self.address)
 
     async def is_ready(self, deadline: float) -> bool:
         """Return whether the host has loaded its indexes.
@@ -112,7 +112,7 @@ class ZoektHost:
             return True
         if reply.status == 503:
             return False
-        raise _failure(reply)
+        raise _failure(reply, self.address)
 
     def decoded_search(self, body: Body, request: CodeRequest) -> HostAnswer:
         """Decode an answer of `search`.
@@ -149,7 +149,7 @@ class ZoektHost:
         is_page = reply.status == 200 and reply.content_type.startswith("text/")
         if reply.status in (404, 405) or is_page:
             return None
-        raise _refusal(reply) or _failure(reply)
+        raise _refusal(reply) or _failure(reply, self.address)
 
     async def _web_search(self, query: str, files: int, context: int, deadline: float) -> Body:
         words = urlencode({"q": query, "num": files, "ctx": context, "format": "json"})
@@ -160,7 +160,7 @@ class ZoektHost:
             return Body(reply.body, is_web=True)
         if reply.status in (200, 404, 405):
             raise HostFailure("wrong", f"{NO_RPC}, if it is one")
-        raise _refusal(reply) or _failure(reply)
+        raise _refusal(reply) or _failure(reply, self.address)
 
 
 def _refusal(reply: Reply) -> InvalidQuery | None:
@@ -171,14 +171,19 @@ def _refusal(reply: Reply) -> InvalidQuery | None:
     return None
 
 
-def _failure(reply: Reply) -> HostFailure:
+def _failure(reply: Reply, address: HostAddress) -> HostFailure:
     """Return why an answer of an unexpected status is none."""
     status, reason = reply.status, _complaint(reply)
     if 300 <= status < 400:
         return HostFailure("wrong", f"it redirects to {visible_line(reply.location)[:200]}; no "
                            "redirect is followed: set that address")  # fmt: skip
     if status in (401, 403):
-        return HostFailure("error", f"it refuses access (HTTP {status}): set zoekt.authorization")
+        what = "the authorization that was sent" if address.authorization else "access"
+        step = "correct" if address.authorization else "set"
+        return HostFailure(
+            "error", f"it refuses {what} (HTTP {status}): {step} TRISEEK_ZOEKT_AUTHORIZATION, as "
+            "'Bearer TOKEN', or the name and password in its address",
+        )  # fmt: skip
     if status == 503:
         return HostFailure("loading", "it is not ready (HTTP 503)")
     if status == 200:

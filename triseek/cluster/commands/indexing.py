@@ -52,6 +52,8 @@ def index(
     sources = list(dict.fromkeys(index_jobs.index_source(one) for one in path or ["."]))
     command = settings.zoekt_index_command
     jobs = index_jobs.planned(sources, hosts, settings.zoekt_replicas, command)
+    if any(job.problem for job in jobs):
+        print(_NO_WAY, file=sys.stderr)
     if dry_run:
         _print([_document(job) for job in jobs], [_line(job) for job in jobs], as_json=json)
         return status.FOUND if not any(job.problem for job in jobs) else status.ERROR
@@ -63,8 +65,6 @@ def index(
         {**_document(o.job), "problem": o.problem, "seconds": round(o.seconds, 2)} for o in outcomes
     ]
     _print(documents, list(map(_result, outcomes)), as_json=json)
-    if any(outcome.job.problem for outcome in outcomes):
-        print(_NO_WAY, file=sys.stderr)
     return status.FOUND if not any(outcome.problem for outcome in outcomes) else status.ERROR
 
 

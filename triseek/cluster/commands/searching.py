@@ -193,7 +193,7 @@ def _listing(result: CodeResult) -> Iterator[str]:
 def _repository(repository: Repository) -> Iterator[str]:
     yield visible_line(f"{repository.name}  {repository.host}")
     text, index = map(report_text.human_size, (repository.content_bytes, repository.index_bytes))
-    branches = ", ".join(f"{name} {commit[:12]}" for name, commit in repository.branches)
+    branches = ", ".join(f"{name} {commit[:12]}".rstrip() for name, commit in repository.branches)
     written = report_text.local_time(repository.indexed_at)
     yield visible_line(
         f"  {counted(repository.files, 'file')}, {text} of text, index {index}, written {written}"

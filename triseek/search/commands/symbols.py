@@ -54,7 +54,7 @@ def symbols(
     """Show what a file defines, where a name is defined, or where it is used in code.
 
     References are identifiers: comments and strings do not count. Exit status 1: nothing was
-    found; 2: nor was everything searched.
+    found; 2: and not everything was searched.
 
     Examples: triseek symbols src/engine.py · triseek symbols --definition Engine.search ·
     triseek symbols src --references path_order --json
