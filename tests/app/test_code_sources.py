@@ -11,8 +11,10 @@ from tests.zoekt import hosts
 from tests.zoekt.indexed_copy import IndexedCopy
 from triseek import config
 from triseek.app.code_sources import code_source
+from triseek.engine.roots import index_dir
 from triseek.engine.service import Service
 from triseek.errors import BackendFailure, InvalidRequest
+from triseek.index.build import build
 from triseek.model.code_search import CodeRequest
 from triseek.zoekt.joined import Joined
 
@@ -32,6 +34,21 @@ def test_without_a_cluster_the_folder_itself_is_searched(repo, service):
     source = code_source(config.read(), service, root + "/a")
     assert source.name == "local"
     assert [file.path for file in source.search(CodeRequest(query="needle")).files] == [b"b.py"]
+
+
+def test_a_folder_of_indexed_repositories_is_none_itself(tmp_path, home, monkeypatch, service):
+    monkeypatch.setenv("TRISEEK_HOME", str(home))
+    root = str(tmp_path / "src" / "api")
+    plant(tmp_path / "src" / "api", {"a.py": "needle\n"})
+    build(root, index_dir(root))
+
+    for folder, expected in ((tmp_path / "src", ["api"]), (tmp_path / "src" / "api", ["api"])):
+        source = code_source(config.read(environ={}), service, str(folder))
+        assert names(source) == expected
+    (tmp_path / "src" / ".git").mkdir()
+    assert names(code_source(config.read(environ={}), service, str(tmp_path / "src"))) == [
+        "api", "src",
+    ]  # fmt: skip
 
 
 def test_a_cluster_is_asked_where_one_is_configured(repo, service):

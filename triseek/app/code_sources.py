@@ -47,9 +47,15 @@ def code_source(settings: Settings, service: Service, root: str) -> CodeSource:
 
 
 def _roots(root: str) -> tuple[Root, ...]:
-    """Return the indexed roots, and that of a folder though it may not be indexed."""
+    """Return the indexed roots, and that of a folder though it may not be indexed.
+
+    A folder that only holds indexed roots, such as a home folder, is none itself: all of it would
+    be read, and each file found twice.
+    """
     roots = indexed_roots().roots
     own = project(root)
-    if any(each.folder == own for each in roots):
+    inner = own.rstrip("/") + "/"
+    is_parent = any(each.folder.startswith(inner) for each in roots) and not git_root(own)
+    if is_parent or any(each.folder == own for each in roots):
         return roots
     return named((*(each.folder for each in roots), own))
