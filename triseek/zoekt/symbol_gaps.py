@@ -9,7 +9,7 @@ from triseek.zoekt import scope
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from triseek.zoekt.cluster import Outcome
+    from triseek.zoekt.outcomes import Outcome
 
 
 def reasons(query: str, lists: Sequence[Outcome]) -> Iterator[str]:
