@@ -108,3 +108,11 @@ def test_hostile_names_do_not_reach_the_terminal(shops):
     out = triseek(["roots", "search", "f:31m"], shops).out
     assert b"\x1b" not in out
     assert b"31m.py" in out
+
+
+def test_what_was_not_searched_is_not_called_absent(shops, monkeypatch):
+    monkeypatch.setattr("triseek.search.commands.roots.SECONDS", 0.0)
+    outcome = triseek(["roots", "search", "total"], shops)
+    assert outcome.status == 2
+    assert b"no matches" not in outcome.out
+    assert outcome.out.startswith(b"incomplete: ")

@@ -88,3 +88,14 @@ def test_a_fifo_and_a_binary_file_do_not_block(tree):
     outcome = triseek(["symbols", "binary.py"], tree)
     assert outcome.status == 2
     assert "binary" in outcome.err
+
+
+@pytest.mark.parametrize("words", [("--definition", "sell"), ("--references", "nothing_so")])
+def test_what_was_not_searched_is_not_called_absent(tree, words, monkeypatch):
+    monkeypatch.setattr("triseek.search.commands.symbols.SECONDS", 0.0)
+    outcome = triseek(["symbols", *words], tree)
+    assert outcome.status == 2
+    assert b"no such name" not in outcome.out
+    assert outcome.out.startswith((b"The search for the name: stopped", b"The time was over"))
+    document = json.loads(triseek(["symbols", *words, "--json"], tree).out)
+    assert (document["places"], bool(document["partial"])) == ([], True)

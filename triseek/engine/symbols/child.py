@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 REPLY_MAX = 64 << 20
 """Bytes of an answer; a child that writes more is killed."""
+START_S = 5.0
+"""Seconds that a child has in addition if it has to start first: the machine may be busy."""
 _PIECE = 1 << 16
 
 
@@ -50,7 +52,7 @@ class Child:
         """Return the answer to a request.
 
         Raises:
-            ChildSlow: There was none within `seconds`.
+            ChildSlow: There was none within `seconds`, and `START_S` for a child that has to start.
             ChildFailed: The child cannot be started, or ended.
         """
         until = time.monotonic() + seconds
@@ -58,6 +60,8 @@ class Child:
             raise ChildSlow("other requests took all the time")
         try:
             is_new = self._start()
+            if is_new:
+                until += START_S
             try:
                 return self._exchange(request, until)
             except ChildSlow:
@@ -66,7 +70,7 @@ class Child:
                 if is_new:
                     raise
             self._start()  # it had ended since the last request, as it does when idle
-            return self._exchange(request, until)
+            return self._exchange(request, until + START_S)
         finally:
             self._lock.release()
 
