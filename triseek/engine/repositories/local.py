@@ -82,6 +82,7 @@ class LocalRepositories:
             raise InvalidRequest(
                 f"no such repository: {repository!r}",
                 next_step="`triseek roots` lists their names.",
+                tool_step="Take the name of a repository from the result of a search.",
             )
         inside = locate(root.folder, os.fsdecode(path))
         if inside.kind == "file" and not is_shown(root.folder, inside.real):
