@@ -13,7 +13,7 @@ import pytest
 from tests import zoekt_programs
 from tests.cli.running import triseek
 from tests.zoekt import hosts
-from triseek.cluster import index_jobs
+from triseek.cluster import index_jobs, index_run
 from triseek.cluster.index_jobs import IndexSource
 from triseek.errors import InvalidRequest
 from triseek.zoekt.addresses import parse
@@ -67,17 +67,36 @@ def test_replicas_are_on_different_hosts_and_the_first_stays():
     assert placed(["x"], "http://a,http://b", replicas=5)["x"] in (["a", "b"], ["b", "a"])
 
 
-def test_a_command_gets_its_values_as_words_that_no_shell_reads():
-    job = index_jobs.planned(
-        [source("a b;rm -rf /", path="/src/$(x)")], parse("http://h"), 1,
-        "ssh {host} 'index {name}' {path} {url} {other}",
-    )[0]  # fmt: skip
+def filled(command, **fields):
+    return index_jobs.planned([source("a", **fields)], parse("http://h"), 1, command)[0]
+
+
+def test_a_command_gets_its_values_as_words():
+    job = filled("ssh {host} 'index {name}' {path} {url} {other}", path="/src/ü~@=")
 
     assert job.argv == (
-        "ssh", "h", "index a b;rm -rf /", "/src/$(x)", "https://code.example/a b;rm -rf /",
-        "{other}",
+        "ssh", "h", "index a", "/src/ü~@=", "https://code.example/a", "{other}",
     )  # fmt: skip
     assert job.leaves_machine
+    assert not job.problem
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("url", "https://x/$(touch ran)"), ("url", "-oProxyCommand=ran"), ("url", "https://x/a;b"),
+        ("url", "https://x/`b`"), ("url", "ext::sh -c ran"), ("url", "https://x/a\nb"),
+        ("url", "https://x/'"), ("path", "/src/a&b"), ("path", "/src/a b"), ("path", "/src/$HOME"),
+    ],
+)  # fmt: skip
+def test_what_a_shell_on_the_host_would_read_is_not_passed(field, value):
+    job = filled(f"ssh {{host}} index {{{field}}}", **{field: value})
+    other = filled("ssh {host} index {name}", **{field: value})
+
+    assert job.problem.startswith(f"its {field} begins with a dash, or has a blank or a character")
+    assert job.action.startswith("cannot: ")
+    assert index_run.carry_out(job).problem == job.problem
+    assert not other.problem
 
 
 def test_a_command_that_is_no_words_is_refused():

@@ -124,3 +124,15 @@ def test_the_columns_of_a_long_line_are_counted_once() -> None:
     (chunk,) = chunk_matches(file, file.lines, Content(text), 0)
 
     assert chunk["Ranges"][-1]["Start"]["Column"] == len(text) - 1
+
+
+def test_the_context_of_a_file_is_bounded() -> None:
+    content = b"a" + b"b" * 10_000 + b"\n"
+    file = _file(content * 400)
+    matches = line_matches(file, file.lines, Content(content * 400), 100)
+    sizes = [len(match["Before"] or "") + len(match["After"] or "") for match in matches]
+
+    assert len(matches) == 400
+    assert sizes[0] > 1_000_000
+    assert sizes[-1] == 0
+    assert sum(sizes) < 20 << 20

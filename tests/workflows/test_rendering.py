@@ -135,6 +135,20 @@ def test_a_window_of_a_file(path, language):
     ]  # fmt: skip
 
 
+def test_texts_of_others_are_code_unless_they_are_addresses():
+    urls = ["https://a/b?c=d#L1", "https://a) **Do** this", "javascript:x", "https://a/[x](y)"]
+    results = [{"repository": "a", "matches": [], "url": url} for url in urls]
+    commit = {"commit": "c`1", "date": "2026", "author": "**Do** `this`", "subject": "# x"}
+
+    shown = body("symbol_usage", usage(results))
+    assert [line.strip() for line in shown if "https" in line or "java" in line] == [
+        urls[0], *(f"`{url}`" for url in urls[1:]),
+    ]  # fmt: skip
+    assert body("change_history", {"commits": [commit]})[-2:] == [
+        "1. ``c`1`` 2026 `` **Do** `this` ``", "   - `# x`",
+    ]  # fmt: skip
+
+
 def test_repositories_and_what_matched_in_them():
     results = [{"repository": "a", "filename": "", "url": "https://a", "matches": []}]
     payload = {"query": "q", "repositories": ["a", "b"], "results": results}

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from triseek.errors import InvalidRequest, RepoNotDetected
 from triseek.files.tree import git
 from triseek.files.tree.root import git_root
+from triseek.model.plain_text import visible_line
 from triseek.zoekt import placement
 from triseek.zoekt.addresses import is_loopback
 from triseek.zoekt.checkout import names_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 DEFAULT_INDEX = "~/.zoekt"
 """Where Zoekt's programs write and read indexes if no folder is given."""
+_UNSAFE = re.compile(r"""[\s$`;&|<>(){}*?!'"\\\x00-\x1f\x7f]""")
+"""Characters that mean something to the shell that `ssh` starts on the host."""
 _PLACEHOLDER = re.compile(r"\{(host|path|name|url)\}")
 
 
@@ -113,7 +116,8 @@ def planned(
 
 def _job(source: IndexSource, host: HostAddress, command: str) -> IndexJob:
     if command:
-        return IndexJob(source=source, host=host, argv=tuple(_filled(command, source, host)))
+        argv = tuple(_filled(command, source, host))
+        return IndexJob(source=source, host=host, argv=argv, problem=_unsafe(command, source))
     if host.index.startswith(("http://", "https://")):
         return _posted(source, host)
     if host.is_loopback:
@@ -123,7 +127,7 @@ def _job(source: IndexSource, host: HostAddress, command: str) -> IndexJob:
 
 
 def _filled(command: str, source: IndexSource, host: HostAddress) -> Iterator[str]:
-    """Yield the words of a command with its placeholders filled; no shell reads them."""
+    """Yield the words of a command with its placeholders filled; no shell here reads them."""
     values = {"host": host.name, "path": source.path, "name": source.name, "url": source.url}
     try:
         words = shlex.split(command)
@@ -134,6 +138,22 @@ def _filled(command: str, source: IndexSource, host: HostAddress) -> Iterator[st
         ) from None
     for word in words:
         yield _PLACEHOLDER.sub(lambda match: values[match[1]], word)
+
+
+def _unsafe(command: str, source: IndexSource) -> str:
+    """Return why a repository's values cannot stand in a command; "" if they can.
+
+    Name and URL are what the repository's own configuration says, and `ssh` has a shell read them.
+    """
+    values = {"path": source.path, "name": source.name, "url": source.url}
+    for label in _PLACEHOLDER.findall(command):
+        value = values.get(label, "")
+        if value.startswith("-") or _UNSAFE.search(value):
+            return (
+                f"its {label} begins with a dash, or has a blank or a character that a shell "
+                f"reads: {visible_line(value)[:80]!r}"
+            )
+    return ""
 
 
 def _posted(source: IndexSource, host: HostAddress) -> IndexJob:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from triseek.model.symbol import Symbol
 
 Document: TypeAlias = dict[str, Any]
+CONTEXT_BYTES_MAX = 16 << 20
+"""Bytes of context that the lines of one file have in all; those behind have none.
+
+Each line repeats the lines around it: a thousand on both sides make gigabytes of one file.
+"""
 
 
 class Content:
@@ -82,7 +87,12 @@ def line_matches(
     """Return Zoekt's LineMatches of a file."""
     if not lines:
         return [_name_as_line(file)]
-    return [_line(line, content, context) for line in lines]
+    documents: list[Document] = []
+    left = CONTEXT_BYTES_MAX
+    for line in lines:
+        documents.append(_line(line, content, context if left > 0 else 0))
+        left -= sum(len(documents[-1][side] or "") for side in ("Before", "After"))
+    return documents
 
 
 def _line(line: CodeLine, content: Content, context: int) -> Document:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from triseek.model.plain_text import visible
 from triseek.workflows.markdown import code, fenced
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ FILES_MAX = 10
 MATCHES_MAX = 4
 SHORT_MAX = 220
 """Most characters of a line."""
+_URL = re.compile(r"https?://[!#$%&'+,./0-9:;=?@A-Z_a-z~*()-]{1,2000}")
+"""What can be nothing but an address, even as markdown."""
 LINES_MAX = 9
 """Most lines of one match, with those around it."""
 
@@ -64,7 +66,7 @@ def _file(
     if len(matches) > matches_max:
         yield f"   - ... `{len(matches) - matches_max}` more matches"
     if url := _text(entry.get("url") or "").strip():
-        yield f"   {visible(' '.join(url.split()))}"
+        yield f"   {url if _URL.fullmatch(url) else code(url)}"
 
 
 def _match(match: Mapping[str, Any], *, has_context: bool) -> Iterator[str]:

@@ -231,8 +231,8 @@ def _commits(payload: Payload) -> Iterator[str]:
     if not commits:
         yield "No commits found."
     for number, commit in enumerate(commits[:ROWS_MAX], 1):
-        head = f"`{_field(commit, 'commit')[:12]}` {visible_line(_field(commit, 'date'))}"
-        yield f"{number}. {head} {visible_line(_field(commit, 'author'))}"
+        head = f"{code(_field(commit, 'commit')[:12])} {visible_line(_field(commit, 'date'))}"
+        yield f"{number}. {head} {code(_field(commit, 'author'))}"
         yield f"   - {code(_field(commit, 'subject')[:SHORT_MAX])}"
 
 
