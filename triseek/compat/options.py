@@ -53,6 +53,8 @@ class Options:
     """Matches that are returned."""
     total_matches: int = 0
     """Matches that are looked for."""
+    shard_matches: int = 0
+    """Matches that are looked for in one repository."""
     matches_of_repository: int = 0
     context_lines: int = 0
     seconds: float = TIME_S
@@ -68,6 +70,7 @@ class Options:
             query=query,
             max_files=files,
             max_matches=min(matches, UNLIMITED),
+            max_counted=self.shard_matches,
             seconds=self.seconds,
             whole=files <= WHOLE_MAX,  # lines are shown with their ends, files with checksums
         )
@@ -118,6 +121,7 @@ def _options(fields: dict[str, Any]) -> Options:
         max_files=limit("MaxDocDisplayCount"),
         max_matches=limit("MaxMatchDisplayCount"),
         total_matches=limit("TotalMaxMatchCount"),
+        shard_matches=limit("ShardMaxMatchCount"),
         matches_of_repository=limit("ShardRepoMaxMatchCount"),
         context_lines=min(limit("NumContextLines"), CONTEXT_MAX),
         seconds=min(nanoseconds / 1e9, 3600.0) if nanoseconds > 0 else TIME_S,

@@ -95,7 +95,7 @@ def stats(result: CodeResult) -> Document:
         "ShardFilesConsidered": 0,
         "FilesConsidered": result.file_count,
         "FilesLoaded": len(result.files),
-        "FilesSkipped": 0,
+        "FilesSkipped": result.files_skipped,
         "ShardsScanned": len({file.repository for file in result.files}),
         "ShardsSkipped": len(result.partial),
         "ShardsSkippedFilter": 0,

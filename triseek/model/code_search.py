@@ -25,6 +25,8 @@ class CodeRequest:
     max_files: int = 50
     max_matches: int = 200
     """Most matching lines, over all files."""
+    max_counted: int = 0
+    """Matching lines counted in one repository before its search ends; 0 for the source's limit."""
     context_lines: int = 0
     seconds: float = 5.0
     """Time limit; what was not searched by then is reported as partial."""
@@ -130,6 +132,8 @@ class CodeResult:
     """Matching files that were counted; at least `len(files)`."""
     match_count: int = 0
     """Matching lines that were counted."""
+    files_skipped: int = 0
+    """Files that may match and were not looked at, because enough matches were counted."""
     counts: dict[str, RepositoryCount] = field(default_factory=dict)
     """By repository, every one with a match; empty if the source does not count by repository."""
     partial: tuple[str, ...] = ()

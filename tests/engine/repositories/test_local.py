@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.files.tree.test_tracked import git
-from triseek.engine.repositories import candidates, documents
+from triseek.engine.repositories import best, candidates, documents, scores
 from triseek.engine.repositories.run import LINES_MIN
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest
 from triseek.model.code_search import CodeRequest
@@ -228,3 +228,26 @@ def test_a_pattern_that_matches_everywhere_ends_in_time(tree, local):
     assert time.monotonic() - started < 5
     assert paths(result) == [("one", b"big.txt")]
     assert result.files[0].match_count == 1
+
+
+def test_an_answer_counts_as_much_as_the_request_allows(tree, local):
+    files = {f"{n:03}.txt": "word\n" * 10 for n in range(9)}
+    source = local(tree("one", files))
+    result = search(source, "word", max_counted=25)
+    assert (result.file_count, result.match_count, result.files_skipped) == (3, 30, 6)
+    assert any("ended after" in reason for reason in result.partial)
+    whole = search(source, "word", max_counted=90)  # which is all there is
+    assert (whole.file_count, whole.files_skipped, whole.partial) == (9, 0, ())
+
+
+@pytest.mark.parametrize("most", [3, best.FILES_MAX + 1])
+def test_lines_made_late_are_those_made_at_once(tree, local, most):
+    """The score of a file is that of its best line, whenever its lines are made."""
+    texts = ("word\n", "a word\nsword\n", "def word():\n  words\n", " wordy\nx\nword_\n", "a.word")
+    files = {f"f{n}.py": text for n, text in enumerate(texts)}
+    result = search(local(tree("one", files)), "word", max_files=most)
+    assert len(result.files) == min(most, len(texts))
+    for file in result.files:
+        best_line = max(line.score for line in file.lines)
+        assert file.score == scores.of_file(file.path, best_line, 1)
+    assert result.files[0].path == b"f2.py"

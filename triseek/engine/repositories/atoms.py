@@ -24,6 +24,8 @@ Span: TypeAlias = tuple[int, int]
 SPANS_MAX = 10_000
 """Matches of one text in one file that are looked at; the answer says so if there are more."""
 _CHECK_EVERY = 256
+_OTHER_CASES = ("\u017f".encode(), "\u212a".encode())
+"""Characters that are s and k in another case."""
 
 
 class Atom:
@@ -92,7 +94,7 @@ class Atom:
         In ascending order. A text in any case is looked for in lower case, so offsets hold.
         """
         folded = self.pattern.folded_literal
-        if folded is not None and not self.is_ascii:
+        if folded is not None and not self.is_ascii and any(map(data.__contains__, _OTHER_CASES)):
             return None
         needles, data = ((folded,), data.lower()) if folded else (self.needles, data)
         if not needles:

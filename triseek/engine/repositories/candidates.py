@@ -7,6 +7,7 @@ a search of the engine for one of the query's texts leaves out files in which it
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,7 @@ from triseek.engine.repositories.bounds import may_match
 from triseek.engine.repositories.documents import Document
 from triseek.engine.repositories.language_masks import learn
 from triseek.engine.search.router import BACKEND_FAILED
+from triseek.files.tree.walk import path_order
 from triseek.kernels import cache
 from triseek.model import budget
 from triseek.model.search import SearchRequest
@@ -49,6 +51,20 @@ class Candidates:
         self._query = query
         self._note = note
         self._scope = agent_scope(engine.root)
+        self._listed: list[bytes] | None = None
+        self._yielded = 0
+        self._last: bytes | None = None
+        """The file yielded last, if all before it in path order have been yielded."""
+
+    @property
+    def left(self) -> int:
+        """How many files may match and have not been yielded; at least 1 if that is not known."""
+        if self._listed is None:
+            return 1
+        done = self._yielded
+        if self._last is not None:
+            done = bisect_right(self._listed, path_order(self._last), key=path_order)
+        return len(self._listed) - done
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield each path once.
@@ -60,6 +76,12 @@ class Candidates:
         listed = self._from_index(self._query)
         if listed is not None and len(listed) > DIRECT_MAX and self._learn_languages():
             listed = self._from_index(self._query)
+        self._listed = listed
+        for path in self._paths(listed):
+            self._yielded += 1
+            yield path
+
+    def _paths(self, listed: list[bytes] | None) -> Iterator[bytes]:
         if listed is not None and len(listed) <= DIRECT_MAX:
             yield from listed
             return
@@ -77,6 +99,8 @@ class Candidates:
             for path in self._holding(text):
                 if path not in seen and (allowed is None or path in allowed):
                     seen.add(path)
+                    if len(ways.texts) == 1:
+                        self._last = path
                     yield path
 
     def _from_index(self, query: Node) -> list[bytes] | None:

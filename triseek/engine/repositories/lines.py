@@ -56,37 +56,88 @@ def _apart(lists: list[list[Span]]) -> list[Span]:
     return kept
 
 
-def lines_of(
-    text: bytes, chosen: Shown, *, family: str | None, context: int, offset_base: int
-) -> list[CodeLine]:
-    """Return the lines of matches in a text, in ascending order, each with its score.
+class Lines:
+    """The matching lines of a file: how many there are, the score of the best, and the lines.
 
-    A match that spans lines is shown on each of them.
+    Most files of a common word are counted and not shown, so lines are made on demand.
     """
-    lines: list[CodeLine] = []
-    places = list(_by_line(text, chosen.spans))
-    texts = [text[begin:end] for begin, end, _ in places]
-    defining = _defining(texts, chosen.atoms, family) if family is not None else ()
-    number, counted, symbol = 1, 0, None
-    for place, ((begin, end, spans), line) in enumerate(zip(places, texts, strict=True)):
-        number += text.count(b"\n", counted, begin)
-        counted = begin
-        if chosen.symbols:
-            symbol = next((chosen.symbols[span] for span in spans if span in chosen.symbols), None)
-        inside = tuple([(start - begin, stop - begin) for start, stop in spans])
-        score = (
-            scores.of_line(line, inside, family if place in defining else None)
-            if symbol is None
-            else scores.of_symbol(line, inside[0], symbol, begin)
+
+    def __init__(
+        self, text: bytes, chosen: Shown, *, family: str | None, context: int, offset_base: int
+    ) -> None:
+        """Locate the lines of matches in a text."""
+        self._text = text
+        self._chosen = chosen
+        self._family = family
+        self._context = context
+        self._offset_base = offset_base
+        self._places = list(_by_line(text, chosen.spans))
+        self._lines = [text[begin:end] for begin, end, _ in self._places]
+        self._defining = (
+            _defining(self._lines, chosen.atoms, family) if family is not None else set[int]()
         )
-        lines.append(
-            CodeLine(
-                number=number, text=line, spans=inside, offset=begin + offset_base,
-                before=_before(text, begin, context), after=_after(text, end, context),
-                symbol=symbol, score=score,
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the text that is kept for them."""
+        return len(self._text)
+
+    @property
+    def best(self) -> float:
+        """The highest score of a line; 0 if there is none."""
+        if self._chosen.symbols:
+            return max((line.score for line in self.made()), default=0.0)
+        defining = (self._score(place) for place in self._defining)
+        return max(self._best_word(), max(defining, default=0.0))
+
+    def _best_word(self) -> float:
+        best = 0.0
+        for begin, end, spans in self._places:
+            for start, stop in spans:
+                best = max(best, scores.of_word(self._text, start, stop, begin, end))
+                if best == scores.WORD:  # as high as it can be
+                    return best
+        return best
+
+    def _score(self, place: int) -> float:
+        family = self._family if place in self._defining else None
+        return scores.of_line(self._lines[place], self._inside(place), family)
+
+    def _inside(self, place: int) -> tuple[Span, ...]:
+        begin, _, spans = self._places[place]
+        return tuple([(start - begin, stop - begin) for start, stop in spans])
+
+    def made(self) -> list[CodeLine]:
+        """Return the lines in ascending order, each with its score.
+
+        A match that spans lines is shown on each of them.
+        """
+        lines: list[CodeLine] = []
+        text, symbols = self._text, self._chosen.symbols
+        number, counted, symbol = 1, 0, None
+        for place, (begin, end, spans) in enumerate(self._places):
+            number += text.count(b"\n", counted, begin)
+            counted = begin
+            if symbols:
+                symbol = next((symbols[span] for span in spans if span in symbols), None)
+            line, inside = self._lines[place], self._inside(place)
+            score = (
+                self._score(place)
+                if symbol is None
+                else scores.of_symbol(line, inside[0], symbol, begin)
             )
-        )  # fmt: skip
-    return lines
+            lines.append(
+                CodeLine(
+                    number=number, text=line, spans=inside, offset=begin + self._offset_base,
+                    before=_before(text, begin, self._context),
+                    after=_after(text, end, self._context),
+                    symbol=symbol, score=score,
+                )
+            )  # fmt: skip
+        return lines
 
 
 def _defining(lines: list[bytes], atoms: Iterable[Atom], family: str) -> set[int]:

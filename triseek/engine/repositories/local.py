@@ -116,6 +116,7 @@ class LocalRepositories:
             files=files,
             file_count=sum(count.files for count in run.best.counts.values()),
             match_count=sum(count.matches for count in run.best.counts.values()),
+            files_skipped=run.files_skipped,
             counts=dict(sorted(run.best.counts.items())),
             partial=run.reasons(),
             at_limits=tuple(run.at_limits),

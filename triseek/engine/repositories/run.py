@@ -12,7 +12,7 @@ from triseek.engine.repositories.best import Best
 from triseek.engine.repositories.candidates import Candidates
 from triseek.engine.repositories.documents import Document
 from triseek.engine.repositories.evaluate import matches, names_sought, seems_to_define
-from triseek.engine.repositories.lines import lines_of, shown
+from triseek.engine.repositories.lines import Lines, shown
 from triseek.engine.repositories.terms import NONE, terms
 from triseek.errors import (
     BackendFailure,
@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from triseek.engine.symbols.symbols import FileSymbols
     from triseek.query.zoekt.syntax import Node
 
-LINES_MIN, LINES_PER_FILE = 1000, 20
+LINES_MIN, LINES_PER_FILE, LINES_MAX = 1000, 20, 100_000
 """Matching lines counted in one repository before its search ends: at least so many, and so many
-for each file that is wanted. The best files are chosen among them."""
+for each file that is wanted, but never more than the last, which is Zoekt's limit for a shard. The
+best files are chosen among them."""
 _NAMED_MAX = 3
 """Repositories named in one reason; of more, their number is told."""
 _OF_ROOT = (FallbackFailure, IndexCorrupt, IndexUnavailable, RepoNotDetected)
@@ -85,6 +86,9 @@ class Run:
         self.best = Best(request)
         self.partial: list[str] = []
         self.at_limits: list[str] = []
+        self.files_skipped = 0
+        self._left: Callable[[], int] = int
+        """Returns how many files of the root that is searched have not been looked at."""
 
     def all_of(self, roots: Sequence[Root], query: Node) -> None:
         """Evaluate a query on all roots.
@@ -153,14 +157,16 @@ class Run:
         if query == NONE:
             return False
         request = self._request
-        most = max(LINES_MIN, LINES_PER_FILE * request.max_files, request.max_matches)
+        most = request.max_counted or max(
+            LINES_MIN, LINES_PER_FILE * request.max_files, request.max_matches
+        )
+        most = min(most, LINES_MAX)
         counted = 0
         with closing(self._matching(root, query)) as files:
             for document, hits in files:
-                file = self._file(root, document, hits)
-                self.best.add(file, document.head)
-                counted += file.match_count
-                if counted >= most:
+                counted += self._add(root, document, hits)
+                if counted >= most and (left := self._left()):
+                    self.files_skipped += left
                     reason = (
                         f"{root.name}: the search ended after {counted:,} matching lines; counts "
                         "and order cover the files searched until then"
@@ -177,7 +183,9 @@ class Run:
         notes = _Notes(root)
         try:
             only = self._searched.only
-            paths = Candidates(engine, query, notes.of_search) if only is None else only
+            candidates = Candidates(engine, query, notes.of_search)
+            self._left = (lambda: candidates.left) if only is None else (lambda: 1)
+            paths = candidates if only is None else only
             documents = (
                 Document(folder, path, self._searched.symbols_of, notes.of_file)
                 for path in paths
@@ -191,28 +199,26 @@ class Run:
         finally:
             self.partial += notes.sentences()
 
-    def _file(self, root: Root, document: Document, hits: list[Hits]) -> CodeFile:
+    def _add(self, root: Root, document: Document, hits: list[Hits]) -> int:
+        """Add a file to the answer; return how many lines it counts."""
         request, path = self._request, document.path
         chosen = shown(path, hits)
-        lines = [] if chosen.in_name else lines_of(
+        lines = None if chosen.in_name else Lines(
             document.content, chosen, family=scores.family_of(path),
             context=request.context_lines, offset_base=document.offset_base,
         )  # fmt: skip
-        best = (
-            scores.of_name(path, chosen.spans)
-            if chosen.in_name
-            else max((line.score for line in lines), default=0.0)
-        )
-        return CodeFile(
+        best = lines.best if lines else scores.of_name(path, chosen.spans)
+        file = CodeFile(
             repository=root.name,
             path=path,
-            lines=tuple(lines),
             name_spans=tuple(chosen.spans) if chosen.in_name else (),
-            match_count=max(len(lines), 1),
+            match_count=max(len(lines or ()), 1),
             branches=(root.branch,) if root.branch else (),
             score=scores.of_file(path, best, len(hits)),
             content=document.content if request.whole else None,
         )
+        self.best.add(file, document.head, lines)
+        return file.match_count
 
 
 def likely_first(query: Node, documents: Iterable[Document]) -> Iterator[Document]:
@@ -221,10 +227,13 @@ def likely_first(query: Node, documents: Iterable[Document]) -> Iterator[Documen
     Parsing a file takes a hundred times as long as looking for the forms of its language.
     """
     names = list(names_sought(query))
+    if not names:
+        yield from documents
+        return
     later: list[Document] = []
     for document in documents:
         budget.check()
-        if not names or seems_to_define(names, document):
+        if seems_to_define(names, document):
             yield document
         else:
             document.forget()

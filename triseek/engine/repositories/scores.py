@@ -55,12 +55,12 @@ def _class_of(byte: int) -> int:
 _CLASSES = bytes(map(_class_of, range(256)))
 
 
-def of_word(text: bytes, begin: int, end: int) -> float:
-    """Return the score of the word boundaries at the ends of a match."""
-    size = len(text)
+def of_word(text: bytes, begin: int, end: int, first: int = 0, last: int | None = None) -> float:
+    """Return the score of the word boundaries at the ends of a match in text[first:last]."""
+    last = len(text) if last is None else last
     classes = _CLASSES
-    at_begin = begin < size and (begin == 0 or classes[text[begin - 1]] != classes[text[begin]])
-    at_end = end > 0 and (end == size or classes[text[end - 1]] != classes[text[end]])
+    at_begin = begin < last and (begin == first or classes[text[begin - 1]] != classes[text[begin]])
+    at_end = end > first and (end == last or classes[text[end - 1]] != classes[text[end]])
     return WORD if at_begin and at_end else WORD_EDGE if at_begin or at_end else 0.0
 
 

@@ -1,4 +1,4 @@
-"""The definitions of the files that were asked for last, so that a query need not unpack them again.
+"""The definitions of the files that were asked for last, so that no query unpacks them again.
 
 The store of `engine.symbols` keeps more files, but reading one takes a millisecond.
 """
