@@ -1,6 +1,7 @@
 """The same workflows over local indexes and over the real Zoekt: golden answers, equal ones.
 
 Two differences are named: scores of Zoekt order files in another way, and its items have URLs.
+Apart from these the markdown is the same, line for line.
 """
 
 from __future__ import annotations
@@ -81,17 +82,64 @@ def by_name(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_answer_over_local_indexes_is_the_golden_one(name, workflows):
+def answer(workflows: Workflows, name: str) -> str:
+    """The markdown without what is of this run and this machine."""
     finished = workflows.run_command(COMMANDS[name])
     assert finished.result.success, finished.markdown
-    text = re.sub(r"(?m)^- (Timing|Tier).*\n", "", finished.markdown) + "\n"
+    return re.sub(r"(?m)^- (Timing|Tier).*\n", "", finished.markdown) + "\n"
+
+
+def in_order(text: str) -> str:
+    """An answer with the items of each numbered list by their text, and without URLs."""
+    kept = re.sub(r"(?m)^ +(https?|file)://.*\n", "", text)
+    return "\n".join(_sorted(kept.splitlines()))
+
+
+def _sorted(lines: list[str]) -> list[str]:
+    """Sort the items of the outermost lists, each with the lines below it, and the lists in them.
+
+    An item is at the left margin of the lines; what is in it stands further right.
+    """
+    ordered: list[str] = []
+    while lines:
+        head = re.match(r"( *)\d+\. ", lines[0])
+        if head is None:
+            ordered.append(lines.pop(0))
+            continue
+        items: list[list[str]] = []
+        while lines and (item := re.match(rf"{head[1]}\d+\. (.*)", lines[0])):
+            lines.pop(0)
+            below = []
+            while lines and lines[0].startswith(f"{head[1]}  "):
+                below.append(lines.pop(0))
+            items.append([f"{head[1]}- {item[1]}", *_sorted(below)])
+        ordered += [line for item in sorted(items) for line in item]
+    return ordered
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_answer_over_local_indexes_is_the_golden_one(name, workflows):
+    text = answer(workflows, name)
     file = GOLDEN / f"{name}.md"
     if os.environ.get("TRISEEK_GOLDEN") == "update":
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, "utf-8")
 
     assert text == file.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_answer_over_the_real_zoekt_is_the_golden_one(name, over_zoekt):
+    golden = (GOLDEN / f"{name}.md").read_text("utf-8")
+
+    assert in_order(answer(over_zoekt, name)) == in_order(golden)
+
+
+def test_answers_are_compared_by_their_items():
+    text = "### A\n1. `b`\n   - L2: `x`\n   http://h/b\n2. `a`\n   - L1: `y`\nend"
+
+    assert in_order(text) == "### A\n- `a`\n   - L1: `y`\n- `b`\n   - L2: `x`\nend"
+    assert in_order(text.replace("L1", "L3")) != in_order(text)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
