@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -51,6 +52,12 @@ def environment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def urls(tree, environment) -> Iterator[dict[str, str]]:
+    with serving(tree, environment) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def serving(tree: str, environment: dict[str, str]) -> Iterator[dict[str, str]]:
     """URLs by transport of a server of the workflows."""
     process = subprocess.Popen(
         [
@@ -193,23 +200,37 @@ def test_an_address_that_others_reach_is_refused(host, tree, environment):
     assert f"{host} is no loopback address" in done.stderr
 
 
-def test_the_daemon_runs_workflows_by_the_variables_of_the_agent(tree, environment, tmp_path):
+@pytest.mark.parametrize("by_server", [False, True])
+def test_the_daemon_runs_workflows_by_the_variables_of_the_agent(
+    by_server, tree, environment, tmp_path
+):
     own = {**environment, "TRISEEK_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
     del own["TRISEEK_NO_DAEMON"]
     own.pop("CI", None)
     command = [sys.executable, "-m", "triseek", "daemon"]
+    limited = own | {"EXECUTION_TIMEOUT_MAX": "1"}
 
-    async def work():
+    def active_roots() -> int:
+        asked = [*command, "status", "--json"]
+        done = subprocess.run(asked, env=own, check=True, capture_output=True, text=True)
+        return json.loads(done.stdout)["active_roots"]
+
+    async def work(connect, urls):
         endless = "def run(args):\n    while True:\n        pass\n"
-        limited = own | {"EXECUTION_TIMEOUT_MAX": "1"}
-        async with by_stdio({}, tree, limited) as streams, ClientSession(*streams) as session:
+        async with connect(urls, tree, limited) as streams, ClientSession(*streams) as session:
             await session.initialize()
             result = await session.call_tool("run_custom_workflow_code", {"code": endless})
             return result.content[0].text
 
     subprocess.run([*command, "start"], env=own, check=True, capture_output=True, timeout=120)
     try:
-        texts = anyio.run(work)
+        assert active_roots() == 0
+        if by_server:
+            with serving(tree, limited) as urls:
+                texts = anyio.run(work, by_http, urls)
+        else:
+            texts = anyio.run(work, by_stdio, {})
+        assert active_roots() == 1
     finally:
         with contextlib.suppress(subprocess.SubprocessError):
             subprocess.run(

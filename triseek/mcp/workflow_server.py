@@ -6,7 +6,6 @@ without it.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from triseek import config, logs
-from triseek.daemon.standalone import Standalone
+from triseek.daemon.standalone import front
 from triseek.loopback import serving
 from triseek.loopback.address import Address, listening
 from triseek.loopback.host_guard import ServerNames
@@ -27,6 +26,7 @@ from triseek.mcp.http import BODY_MAX, GRACE_S, SESSIONS_MAX, HttpSessions, Requ
 from triseek.mcp.tool_handlers import ToolHandlers
 
 if TYPE_CHECKING:
+    import contextlib
     from collections.abc import Mapping
 
     from mcp.server.lowlevel import Server
@@ -51,7 +51,8 @@ PROBES: Mapping[str, Mapping[str, str]] = {
 def serve(repo: str, host: str, sse_port: int, http_port: int) -> None:
     """Serve clients until the process is told to end.
 
-    The tools run in this process, by its own environment variables.
+    The daemon runs the tools, with the variables of `surroundings.WORKFLOWS` as this process has
+    them; without a usable daemon, this process does.
 
     Args:
         repo: The folder to answer for; "" to detect it.
@@ -67,11 +68,9 @@ def serve(repo: str, host: str, sse_port: int, http_port: int) -> None:
     logs.configure("mcp")
     tools, structured = chosen_tools(TOOLSET), config.read().mcp_structured
     addresses = [Address.parse(_authority(host, port)) for port in (sse_port, http_port)]
-    with contextlib.closing(Standalone(choose_root(repo))) as alone:
-        handlers = ToolHandlers(alone.local_searches, tools, structured=structured)
-        mcp_server = server.create(
-            lambda: handlers, alone.remote.begin_alone, {TOOLSET}, text=INSTRUCTIONS
-        )
+    with front(choose_root(repo)) as dispatch:
+        handlers = ToolHandlers(dispatch, tools, structured=structured)
+        mcp_server = server.create(lambda: handlers, dispatch.prepare, {TOOLSET}, text=INSTRUCTIONS)
         _listen(mcp_server, *addresses)
 
 

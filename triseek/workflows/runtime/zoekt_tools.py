@@ -338,14 +338,13 @@ class ZoektTools:
         """
         read, mention = counts
         shown = visible_line(name)[:80]
-        if is_cut and most > 1:  # who asks for one asks whether there is any
-            note = f"{most:,} files that use {shown!r} are shown; {mention:,} files mention it"
-        elif read < mention and not is_cut:
-            note = f"only {read:,} of the {mention:,} files that mention {shown!r} were read"
-        else:
-            return
         with self._lock:
-            self._notes[note] = None
+            if is_cut and most > 1:  # who asks for one asks whether there is any
+                cut = f"{most:,} files that use {shown!r} are shown, of {mention:,} that mention it"
+                self._cuts[cut] = None
+            elif read < mention and not is_cut:
+                note = f"only {read:,} of the {mention:,} files that mention {shown!r} were read"
+                self._notes[note] = None
 
     def _repository(self, name: str) -> Repository:
         result = self._said(self._source.repositories(queries.in_repository("", name)))
