@@ -42,7 +42,7 @@ def known_toolsets(text: str) -> list[str]:
     if unknown or not names:
         raise InvalidRequest(
             f"no such toolset: {', '.join(unknown) or repr(text)}",
-            next_step=f"Choose among {', '.join(wings.TOOLSETS)}.",
+            next_step=f"Choose among {', '.join((wings.DEFAULT, *wings.TOOLSETS))}.",
         )
     return names
 
