@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from triseek.model.plain_text import visible_line
 from triseek.workflows.markdown import code, fenced
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def _match(match: Mapping[str, Any], *, has_context: bool) -> Iterator[str]:
         lines = lines[number - first :][:1] if 0 <= number - first < len(lines) else lines[:1]
     if len(lines) == 1:
         kind, parent = (_text(match.get(name) or "") for name in ("kind", "parent"))
-        about = f" ({kind}{f' of {parent}' if parent else ''})" if kind else ""
-        yield f"- L{number}{visible(about)}: {code(short(lines[0].strip()))}"
+        about = f" ({visible_line(kind)}{f' of {code(parent)}' if parent else ''})" if kind else ""
+        yield f"- L{number}{about}: {code(short(lines[0].strip()))}"
         return
     shown = [short(line.rstrip()) for line in lines[:LINES_MAX]]
     if isinstance(first, int):

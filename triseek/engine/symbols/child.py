@@ -128,8 +128,7 @@ class Child:
                     rest = rest[os.write(target, rest[:_PIECE]) :]
                 if source in ready:
                     answer += _read(source)
-                if len(answer) > REPLY_MAX:
-                    raise ChildFailed(f"its answer is longer than {REPLY_MAX:,} bytes")
+                _check_size(answer)
         except OSError as error:
             self._end()
             raise ChildFailed(f"the process ended ({error.strerror})") from error
@@ -137,6 +136,11 @@ class Child:
             self._end()
             raise
         return bytes(answer)
+
+
+def _check_size(answer: bytearray) -> None:
+    if len(answer) > REPLY_MAX:
+        raise ChildFailed(f"its answer is longer than {REPLY_MAX:,} bytes")
 
 
 def _ready(source: int, target: int, until: float) -> set[int]:
