@@ -124,6 +124,22 @@ def test_a_cluster_is_that_of_the_client(
     assert down.removeprefix("http://") in outcome.err
 
 
+def test_a_client_without_hosts_does_not_search_those_of_the_daemon(
+    front: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRISEEK_ZOEKT_TIMEOUT_S", "3")
+    monkeypatch.setenv("TRISEEK_OTHER", "x")
+    params = _params(front, "cluster", "list")
+    assert params["environ"]["TRISEEK_ZOEKT_TIMEOUT_S"] == "3"
+    assert "TRISEEK_OTHER" not in params["environ"]
+    monkeypatch.setenv("ZOEKT_API_URL", f"http://127.0.0.1:{free_port()}")  # of the daemon
+    monkeypatch.setenv("TRISEEK_ZOEKT_TIMEOUT_S", "x")
+    streams = _Collected()
+    with Service() as service:
+        assert remote.answer(service, params, streams, kept=_kept(service)) == 2  # type: ignore[arg-type]
+    assert b"Set zoekt.api_url" in streams.errors
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -235,16 +251,16 @@ def _params(folder: Path, *words: str) -> dict[str, Any]:
 
 
 class _Collected:
-    """Streams of a client that collect its standard output."""
+    """Streams of a client that collect its output."""
 
     def __init__(self) -> None:
-        self.data = b""
+        self.data = self.errors = b""
 
     def out(self, data: bytes) -> None:
         self.data += data
 
     def err(self, data: bytes) -> None:
-        raise AssertionError(data)
+        self.errors += data
 
     def gone(self) -> bool:
         return False
