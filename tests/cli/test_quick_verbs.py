@@ -137,7 +137,7 @@ def test_a_client_without_hosts_does_not_search_those_of_the_daemon(
     streams = _Collected()
     with Service() as service:
         assert remote.answer(service, params, streams, kept=_kept(service)) == 2  # type: ignore[arg-type]
-    assert b"Set zoekt.api_url" in streams.errors
+    assert b"Set ZOEKT_API_URL" in streams.errors
 
 
 @pytest.mark.parametrize(
