@@ -41,6 +41,8 @@ SKIPPED_NS = 0.1
 """Cost of each step that is skipped, together with 63 others."""
 MEETING_NS = 250
 """Cost of each block still in the intersection: the steps around it are decoded."""
+FEW_SHARE = 16
+"""Of an alternative with this many times as many blocks as are left, no list is decoded whole."""
 
 
 class Estimate(NamedTuple):
@@ -215,6 +217,12 @@ class View:
         """Return those of the blocks that satisfy the formula too; `kept` may be overwritten."""
         if isinstance(part, Gram):
             return self._narrow(kept, part.key)
+        if isinstance(part, Or) and FEW_SHARE * len(kept) < self._at_most(part):
+            grams = [each for each in part.parts if isinstance(each, Gram)]
+            if len(grams) == len(part.parts):  # a trigram in any case
+                return np.unique(
+                    np.concatenate([self._narrow(kept.copy(), gram.key) for gram in grams])
+                )
         other = self.candidates(part, below=below)
         out = np.empty(min(len(kept), len(other)), np.uint32)
         return out[: postings.intersect(kept, len(kept), other, len(other), out)]

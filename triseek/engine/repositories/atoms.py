@@ -94,7 +94,8 @@ class Atom:
         In ascending order. A text in any case is looked for in lower case, so offsets hold.
         """
         folded = self.pattern.folded_literal
-        if folded is not None and not self.is_ascii and any(map(data.__contains__, _OTHER_CASES)):
+        may_differ = folded is not None and not self.is_ascii and not data.isascii()
+        if may_differ and any(map(data.__contains__, _OTHER_CASES)):
             return None
         needles, data = ((folded,), data.lower()) if folded else (self.needles, data)
         if not needles:

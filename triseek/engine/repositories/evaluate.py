@@ -167,6 +167,7 @@ def seems_to_define(names: Iterable[Atom], document: Document) -> bool:
     family = family_of(document.path)
     if family is None:
         return False
+    names = [name for name in names if name.places(document.content) != []]
     finders = (name.definition_finder(family) for name in names)
-    content = document.content + b"\n"
+    content = document.content + b"\n" if names else b""
     return any(find is not None and find(content, 0, len(content)) is not None for find in finders)

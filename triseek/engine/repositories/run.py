@@ -49,6 +49,8 @@ LINES_MIN, LINES_PER_FILE, LINES_MAX = 1000, 20, 100_000
 """Matching lines counted in one repository before its search ends: at least so many, and so many
 for each file that is wanted, but never more than the last, which is Zoekt's limit for a shard. The
 best files are chosen among them."""
+HELD_BYTES_MAX = 16 << 20
+"""Text of files that are evaluated later; of further ones it is read again."""
 _NAMED_MAX = 3
 """Repositories named in one reason; of more, their number is told."""
 _OF_ROOT = (FallbackFailure, IndexCorrupt, IndexUnavailable, RepoNotDetected)
@@ -231,12 +233,15 @@ def likely_first(query: Node, documents: Iterable[Document]) -> Iterator[Documen
         yield from documents
         return
     later: list[Document] = []
+    held = 0
     for document in documents:
         budget.check()
         if seems_to_define(names, document):
             yield document
         else:
-            document.forget()
+            held += len(document.content)
+            if held > HELD_BYTES_MAX:
+                document.forget()
             later.append(document)
     yield from later
 
