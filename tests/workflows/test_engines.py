@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,22 @@ def test_two_hosts_of_which_one_is_down_answer_in_part(zoekt, home):
     assert "`checkout/order/process.go`" in finished.markdown
     assert re.search(r"(?m)^- Hosts: .*` ok, .*` down$", finished.markdown)
     assert re.search(r"(?m)^- Note: ", finished.markdown)
+
+
+def test_definitions_are_found_in_indexes_without_symbols(roots, tmp_path, home):
+    try:
+        for root in roots:
+            zoekt_programs.index(Path(root.folder), tmp_path, "-disable_ctags")
+    except zoekt_programs.Unreachable as reason:
+        pytest.skip(str(reason))
+    with (
+        zoekt_programs.serving(tmp_path) as url,
+        closing(Cluster(addresses.parse(url))) as cluster,
+    ):
+        over_it = Workflows(lambda: cluster, symbols_of, {})
+        golden = (GOLDEN / "symbol_definition.md").read_text("utf-8")
+        assert in_order(answer(over_it, "symbol_definition")) == in_order(golden)
+        assert "No matches found." in over_it.run_command("symbol_definition --query zz").markdown
 
 
 def test_commits_are_not_known_of_repositories_elsewhere(over_zoekt):

@@ -82,7 +82,7 @@ WORKFLOWS: tuple[Capability, ...] = (
         "each with its kind.",
         constraints=(
             "The first bare word is the name; put filters anywhere.",
-            "On a cluster it needs indexes that were made with ctags.",
+            "Where a cluster's indexes lack symbols, the files that mention the name are parsed.",
         ),
     ),
     _workflow(

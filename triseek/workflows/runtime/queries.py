@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triseek.errors import InvalidRequest
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from triseek.query.zoekt.syntax import Node
 
 __all__ = [
-    "in_repository", "lists_repositories", "literal", "of_folder", "of_symbols", "of_word",
-    "symbol_sought",
+    "in_repository", "lists_repositories", "literal", "of_folder", "of_mentions", "of_symbols",
+    "of_word", "symbol_sought",
 ]  # fmt: skip
 
 
@@ -78,6 +79,19 @@ def of_word(word: str, name: str, filters: str = "") -> str:
     if filters.strip():
         node = And((node, parse(filters)))
     return text_of(_within(node, name))
+
+
+def of_mentions(query: str) -> str:
+    """Return a query with `sym:` taken as a text in contents."""
+    return text_of(_mentions(parse(query)))
+
+
+def _mentions(node: Node) -> Node:
+    if isinstance(node, Symbol):
+        return replace(node.name, where="content")
+    if isinstance(node, (And, Or)):
+        return type(node)(tuple(map(_mentions, node.children)))
+    return replace(node, child=_mentions(node.child)) if isinstance(node, (Not, Type)) else node
 
 
 def symbol_sought(query: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from triseek.files.tree.text import decode_all
+from triseek.model.code_search import CodeLine
 from triseek.workflows.runtime import items
 
 if TYPE_CHECKING:
@@ -125,6 +127,20 @@ def definitions(file: CodeFile, symbols: Sequence[Symbol], name: str) -> tuple[i
         ranked.append((fit(definition.name, name), match))
     ranked.sort(key=lambda entry: entry[0])
     return ranked[0][0], {**item, "matches": [match for _, match in ranked]}
+
+
+def parsed_definitions(
+    file: CodeFile, text: bytes, symbols: Sequence[Symbol], name: str
+) -> tuple[int, FileItem] | None:
+    """Return what `definitions` does, of a file that mentions a name; None if it defines none."""
+    ranks = {symbol.line: fit(symbol.name, name) for symbol in reversed(symbols)}
+    lines = text.split(b"\n")
+    matching = tuple(
+        CodeLine(number, lines[number - 1].removesuffix(b"\r"), ())
+        for number, rank in sorted(ranks.items())
+        if rank < NO_DEFINITION and number <= len(lines)
+    )
+    return definitions(replace(file, lines=matching), symbols, name) if matching else None
 
 
 def fit(name: str, wanted: str) -> int:

@@ -161,8 +161,15 @@ class ZoektTools:
             references.definitions(file, symbols, name)
             for file, symbols in each_of(result.files[: 2 * most], self._definitions)
         ]
+        if name and not self._has_symbols():
+            known = {(item["repository"], item["filename"]) for _, item in ranked}
+            ranked += (
+                entry
+                for entry in self._parsed(queries.of_mentions(changed), name)
+                if (entry[1]["repository"], entry[1]["filename"]) not in known
+            )
         ranked.sort(key=lambda entry: entry[0])
-        self._note_cut(query, result.file_count, most, "files")
+        self._note_cut(query, max(result.file_count, len(ranked)), most, "files")
         return [item for _, item in ranked[:most]]
 
     def fetch_content(self, repo: str, path: str, start_line: int, end_line: int) -> str:
@@ -282,7 +289,7 @@ class ZoektTools:
         except OutOfTime:
             pass  # the note says how many files were read
         answer = [*by_syntax, *by_lines]
-        self._note_read(name, len(answer) > most, (read, result.file_count), most)
+        self._note_read(name, (read, result.file_count), most, is_cut=len(answer) > most)
         return answer[:most]
 
     def git_log(self, repo: str, text: str, path: str = "", limit: int = 10) -> list[Commit]:
@@ -331,7 +338,7 @@ class ZoektTools:
                 about = f" for {visible_line(query)!r}" if len(query) <= QUERY_SHOWN_MAX else ""
                 self._cuts[f"{most:,} of {count:,} {what} are shown{about}"] = None
 
-    def _note_read(self, name: str, is_cut: bool, counts: tuple[int, int], most: int) -> None:
+    def _note_read(self, name: str, counts: tuple[int, int], most: int, *, is_cut: bool) -> None:
         """Note if uses are left out, or not all files with the name were read.
 
         counts: The files that were read, and those that mention the name.
@@ -378,3 +385,29 @@ class ZoektTools:
         """Return the definitions in a file of a host, whose own have the kinds of ctags."""
         content = self._content(file.repository, file.path) if file.host else None
         return () if content is None else self._symbols(file.path, decode_all(content).data)
+
+    def _has_symbols(self) -> bool:
+        """Return whether the indexes of all repositories have symbols: ctags made them."""
+        listed = self._said(self._source.repositories()).repositories
+        return all(repository.has_symbols for repository in listed)
+
+    def _parsed(self, query: str, name: str) -> list[tuple[int, FileItem]]:
+        """Return the files that match a query and, parsed here, define a name."""
+        result = self._asked(query, CANDIDATES, CANDIDATES * LINES_PER_FILE)
+
+        def defining(file: CodeFile) -> tuple[int, FileItem] | None:
+            content = self._content(file.repository, file.path)
+            text = decode_all(content or b"").data
+            return references.parsed_definitions(file, text, self._symbols(file.path, text), name)
+
+        entries: list[tuple[int, FileItem]] = []
+        read = 0
+        try:
+            with budget.limited(SECONDS):
+                for _, entry in each_of(result.files, defining):
+                    read += 1
+                    entries += [entry] if entry is not None else []
+        except OutOfTime:
+            pass  # the note says how many files were read
+        self._note_read(name, (read, result.file_count), CANDIDATES, is_cut=False)
+        return entries
