@@ -8,6 +8,7 @@ import pytest
 
 from tests.workflows import trees
 from triseek.engine.repositories.local import LocalRepositories
+from triseek.engine.repositories.roots import Root
 from triseek.engine.service import Service
 from triseek.workflows.context import symbols_of
 from triseek.workflows.running import Workflows
@@ -118,6 +119,58 @@ def test_unused_definitions_are_candidates(run):
     assert "unused" in names
     assert names.isdisjoint({"timeout", "ProcessOrder"})
     assert "- L17: `unused` (function)" in markdown
+
+
+def test_what_only_tests_texts_or_itself_use_is_a_candidate(tmp_path, home):
+    files = {
+        "lib.py": (
+            "def used(): ...\n\n\ndef tested(): ...\n\n\ndef named(): ...\n\n\n"
+            "def again(n):\n    # again\n    return again(n - 1)\n\n\ndef called(): return used()\n"
+        ),
+        "main.py": "import lib\n\nlib.called()  # again\nHANDLER = 'named'\n",
+        "tests/test_lib.py": "from lib import tested\n\n\ndef test_it():\n    tested()\n",
+    }
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(content)
+    with Service() as service:
+        source = LocalRepositories(service, [Root(name="own", folder=str(tmp_path.resolve()))])
+        workflows = Workflows(lambda: source, symbols_of, {})
+        finished = workflows.run_command("dead_code_candidates --repo own --path lib.py")
+
+    assert finished.result.success, finished.markdown
+    assert finished.result.result_json["checked"] == 5
+    listed = finished.markdown.partition("definitions.\n\n")[2].splitlines()
+    assert listed == [
+        "- L4: `tested` (function): only tests use it, `own/tests/test_lib.py:1`",
+        "- L7: `named` (function): only text names it, `own/main.py:4`",
+        "- L10: `again` (function): only text names it, `own/main.py:3`",
+    ]
+
+
+def test_tests_are_named_by_what_is_around_the_use(run):
+    payload, markdown = run("test_finder --symbol PaymentService --repo payments")
+
+    assert payload["results"][0]["checked"] == "syntax"
+    assert "   - L5 in `test_charge`: `assert PaymentService().charge(1)`" in markdown
+    # By the file's name alone: nothing uses `service` as a name of code.
+    payload, _ = run("test_finder --symbol process")
+    assert [hit["filename"] for hit in payload["results"]] == ["order/process_test.go"]
+
+
+def test_a_qualified_name_is_narrowed_to_its_parent(run):
+    payload, markdown = run("impact_analysis --symbol PaymentService.charge")
+
+    assert [match["parent"] for hit in payload["definitions"] for match in hit["matches"]] == [
+        "PaymentService"
+    ]
+    assert "(method of PaymentService): `def charge(self, order):`" in markdown
+    places = {
+        (each["path"], each["inside"]) for each in payload["callers"] if each["checked"] == "syntax"
+    }
+    assert places == {("src/service.py", "retry_payment"), ("tests/test_service.py", "test_charge")}
+    assert markdown.index("### Callers") < markdown.index("\n\n### Mentions, in files that are not")
+    assert "   - L3 in `Settings`: ``" in markdown
 
 
 def test_the_commits_of_a_text_are_listed(tmp_path, home, run):

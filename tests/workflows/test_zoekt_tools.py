@@ -6,6 +6,9 @@ import threading
 
 import pytest
 
+from triseek.engine.repositories.local import LocalRepositories
+from triseek.engine.repositories.roots import Root
+from triseek.engine.service import Service
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest, TriseekError
 from triseek.model.code_search import (
     CodeFile,
@@ -14,6 +17,7 @@ from triseek.model.code_search import (
     HostReport,
     Repository,
 )
+from triseek.workflows.context import symbols_of
 from triseek.workflows.runtime import items, queries, tree
 from triseek.workflows.runtime.zoekt_tools import ZoektTools
 
@@ -236,6 +240,60 @@ def test_usages_leave_out_definitions_and_name_what_is_around(tools):
     assert found[("order/process_test.go", 4)] == "TestProcessOrder"
     assert ("order/process.go", 10) not in found
     assert ("order/process_test.go", 3) not in found
+
+
+def test_files_without_a_grammar_come_last_and_say_so(tmp_path, home):
+    files = {
+        "a.txt": "charge charge\n",
+        "b.py": "# charge\ntext = 'charge'\n",
+        "c.py": "def run():\n    charge(1); charge(2)\n",
+    }
+    for path, content in files.items():
+        (tmp_path / path).write_text(content)
+    with Service() as service:
+        source = LocalRepositories(service, [Root(name="own", folder=str(tmp_path.resolve()))])
+        tools = ZoektTools(source, symbols_of)
+        results = tools.usages("charge")
+        narrowed = tools.usages("x.charge", "own", 1, "-f:c.py")
+
+    listed = [(hit["filename"], hit["checked"], hit["matches"]) for hit in results]
+    assert listed == [
+        ("c.py", "syntax", [
+            {"line_number": 2, "text": "    charge(1); charge(2)", "inside": "run"},
+        ]),
+        ("a.txt", "lines", [{"line_number": 1, "text": "charge charge", "inside": ""}]),
+    ]  # fmt: skip
+    assert [hit["filename"] for hit in narrowed] == ["a.txt"]
+    assert tools.notes == []
+
+
+def test_files_that_were_not_read_are_noted(recorded, ask):
+    line = CodeLine(1, b"charge", ((0, 6),))
+    files = [CodeFile(repository="r", path=b"p%d" % n, lines=(line,)) for n in range(60)]
+    recorded.result = CodeResult(files=files, file_count=70)
+
+    assert len(ask.usages("charge", limit=5)) == 5
+    assert ask.cut == "5 files that use 'charge' are shown, of 70 that mention it"
+    recorded.result = CodeResult(files=files[:3], file_count=70)
+    ask.usages("charge", limit=5)
+    assert ask.notes == ["Note: only 3 of the 70 files that mention 'charge' were read"]
+
+
+def test_exact_names_come_before_parts(tmp_path, home):
+    (tmp_path / "a.go").write_text(
+        "package a\n\nfunc GetOrder() {}\nfunc Order() {}\nfunc OrderBy() {}\n"
+    )
+    (tmp_path / "b.py").write_text("class OrderList:\n    order = 1\n")
+    with Service() as service:
+        source = LocalRepositories(service, [Root(name="own", folder=str(tmp_path.resolve()))])
+        results = ZoektTools(source, symbols_of).search_symbols("Order case:no")
+
+    listed = [[(each["name"], each["kind"]) for each in hit["matches"]] for hit in results]
+    assert listed == [
+        [("Order", "function"), ("OrderBy", "function"), ("GetOrder", "function")],
+        [("order", "field"), ("OrderList", "class")],
+    ]
+    assert results[1]["matches"][0]["parent"] == "OrderList"
 
 
 def test_hosts_and_what_is_incomplete_are_told(recorded, ask):

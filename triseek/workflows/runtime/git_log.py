@@ -44,8 +44,8 @@ def log(root: str, text: str, path: str, limit: int) -> list[Commit]:
     )  # fmt: skip
     if output is None:
         raise BackendFailure(
-            "git cannot list the commits of this repository",
-            next_step="Name a path, which is faster, or ask git itself.",
+            "git cannot list the commits of this repository: it takes too long, or a part of the "
+            "history is missing; name a path, which needs less of both",
         )
     return list(_commits(output))
 

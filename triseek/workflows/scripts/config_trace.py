@@ -10,7 +10,10 @@ CONFIG = (
     r"|(^|/)([.]env|Dockerfile|Makefile|[.]github/)"
 )
 DOCS = r"[.](md|rst|adoc|txt)$|(^|/)docs?/"
-TESTS = r"(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(test|spec)s?[_.-]|[_.-](test|spec)s?[.]"
+TESTS = (
+    r"(^|/)(tests?|specs?|__tests__|testing|testdata|fixtures?|__fixtures__)/"
+    r"|(^|[/_.-])(test|spec)s?[_.-]|[_.-](test|spec)s?[.]"
+)
 
 
 async def run(args):
@@ -21,9 +24,9 @@ async def run(args):
         terms = [await asyncio.to_thread(literal, spelling) for spelling in spellings]
         term = f"({' or '.join(terms)})" if len(terms) > 1 else terms[0]
         kinds = {
-            "Configuration": f"f:{CONFIG} -f:{TESTS}",
+            "Configuration": f"f:{CONFIG} -f:{DOCS} -f:{TESTS}",
             "Code": f"-f:{CONFIG} -f:{DOCS} -f:{TESTS}",
-            "Documentation": f"f:{DOCS} -f:{CONFIG} -f:{TESTS}",
+            "Documentation": f"f:{DOCS} -f:{TESTS}",
             "Tests": f"f:{TESTS}",
         }
         searches = (
