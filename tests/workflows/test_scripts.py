@@ -128,6 +128,7 @@ def test_what_only_tests_texts_or_itself_use_is_a_candidate(tmp_path, home):
             "def again(n):\n    # again\n    return again(n - 1)\n\n\ndef called(): return used()\n"
         ),
         "main.py": "import lib\n\nlib.called()  # again\nHANDLER = 'named'\n",
+        "CHANGES.md": "`tested` is new.\n",
         "tests/test_lib.py": "from lib import tested\n\n\ndef test_it():\n    tested()\n",
     }
     for path, content in files.items():

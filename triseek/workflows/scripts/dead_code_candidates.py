@@ -46,13 +46,17 @@ def _without_uses(same, repo, path):
         if not all(_is_within(same, match["line_number"]) for match in hit["matches"]):
             return None
     elsewhere = f'-(r:"^{_quoted(repo)}$" {here})'
+    texts = []
     for hit in usages(name, "", 1, f"{elsewhere} -{TESTS}"):
-        return None if hit["checked"] == "syntax" else _note("only text names it", hit)
+        if hit["checked"] == "syntax":
+            return None
+        texts.append(hit)
     for hit in usages(name, "", 1, f"{elsewhere} {TESTS}"):
-        return _note("only tests use it", hit)
-    for hit in search(rf'content:"\\b{_quoted(name)}\\b" case:yes {elsewhere}', 1, 0):
-        return _note("only text names it", hit)
-    return {"note": "", "example": ""}
+        if hit["checked"] == "syntax":
+            return _note("only tests use it", hit)
+        texts.append(hit)
+    texts = texts or search(rf'content:"\\b{_quoted(name)}\\b" case:yes {elsewhere}', 1, 0)
+    return _note("only text names it", texts[0]) if texts else {"note": "", "example": ""}
 
 
 def _note(note, hit):
