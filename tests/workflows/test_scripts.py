@@ -165,7 +165,7 @@ def test_a_qualified_name_is_narrowed_to_its_parent(run):
     assert [match["parent"] for hit in payload["definitions"] for match in hit["matches"]] == [
         "PaymentService"
     ]
-    assert "(method of PaymentService): `def charge(self, order):`" in markdown
+    assert "(method of `PaymentService`): `def charge(self, order):`" in markdown
     places = {
         (each["path"], each["inside"]) for each in payload["callers"] if each["checked"] == "syntax"
     }

@@ -307,4 +307,7 @@ class ZoektTools(Asking):
         except OutOfTime:
             pass  # the note says how many files were read
         self._note_read(name, (read, result.file_count), CANDIDATES, is_cut=False)
+        with self._lock:
+            note = f"files without symbols in the index were parsed: {CANDIDATES} at most"
+            self._notes[note] = None
         return entries
