@@ -334,8 +334,8 @@ def test_if_no_host_answers_there_is_a_line_for_each():
         zoekt.search(NEEDLE)
 
     assert error.value.message.split("\n") == [
-        "none of the 2 hosts answered",
-        f"{url.removeprefix('http://')}: it cannot be reached: Connection refused",
+        "none of the 2 hosts answered:",
+        f"{url.removeprefix('http://')}: it cannot be reached: Connection refused;",
         f"{host.url.removeprefix('http://')}: it is not ready (HTTP 503)",
     ]
 
@@ -472,7 +472,7 @@ def test_a_file_on_a_host_that_fails_could_not_be_read():
     with (
         hosts.serving(hosts.always(500, "boom", "text/plain")) as host,
         cluster(host.url) as zoekt,
-        pytest.raises(BackendFailure, match=r"r/p could not be read\n.*HTTP 500: boom"),
+        pytest.raises(BackendFailure, match=r"r/p could not be read:\n.*HTTP 500: boom"),
     ):
         zoekt.read("r", b"p")
 

@@ -161,7 +161,7 @@ class Cluster:
                 return content
         shown = visible_line(f"{repository}/{path.decode('utf-8', 'replace')}")
         if failures:
-            raise BackendFailure(f"{shown} could not be read\n{failure_lines(failures)}")
+            raise BackendFailure(f"{shown} could not be read:\n{failure_lines(failures)}")
         raise InvalidRequest(
             f"{shown}: no such file",
             next_step="See `triseek cluster list`.",

@@ -70,7 +70,7 @@ def raise_if_all_failed(outcomes: Sequence[Outcome], host_count: int) -> None:
             raise outcome.failure
     if len({outcome.host for outcome in outcomes}) < host_count:
         return
-    head = f"none of the {host_count} hosts answered\n" if host_count > 1 else ""
+    head = f"none of the {host_count} hosts answered:\n" if host_count > 1 else ""
     raise BackendFailure(
         head + failure_lines(outcomes),
         next_step="See `triseek cluster status`.",

@@ -28,7 +28,7 @@ CONTEXT_MAX = 10
 
 
 def show_status(command: CommandContext, json: Json = False) -> int:
-    """Show of each host whether it is up, what it holds, and how much memory its index takes.
+    """Show whether each host is up, what it holds, and how much memory its index takes.
 
     Exit status 2: a host is not up.
 

@@ -35,11 +35,7 @@ def register(app: typer.Typer) -> None:
     from triseek.terminal.command_context import CommandContext
     from triseek.terminal.typer_command import typer_command
 
-    group = typer.Typer(
-        help="The indexed repositories of this machine.",
-        invoke_without_command=True,
-        add_completion=False,
-    )
+    group = typer.Typer(invoke_without_command=True, add_completion=False)
 
     def list_alone(context: typer.Context, json: options.Json = False) -> int | None:
         return None if context.invoked_subcommand else roots(CommandContext.here(), json)
