@@ -55,6 +55,12 @@ def test_a_search_of_no_repository_is_an_error(tmp_path):
     assert "no repository is indexed here" in outcome.err
 
 
+def test_an_empty_query_is_refused(shops):
+    outcome = triseek(["roots", "search", " "], shops)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert "the query is empty" in outcome.err
+
+
 def test_a_query_that_looks_like_a_flag_is_explained(shops):
     outcome = triseek(["roots", "search", "-f:cart total"], shops)
     assert outcome.status == 2

@@ -68,7 +68,7 @@ def test_replicas_are_on_different_hosts_and_the_first_stays():
 
 
 def filled(command, **fields):
-    return index_jobs.planned([source("a", **fields)], parse("http://h"), 1, command)[0]
+    return index_jobs.planned([source("a", **fields)], parse("http://h:6070/zoekt"), 1, command)[0]
 
 
 def test_a_command_gets_its_values_as_words():

@@ -14,6 +14,8 @@ import pytest
 
 from tests.e2e.living import RUN, Living
 from tests.programs import SHELL_TRISEEK
+from tests.zoekt import hosts
+from tests.zoekt_programs import free_port
 
 pytestmark = pytest.mark.long
 
@@ -63,6 +65,20 @@ def test_every_line_says_how_it_stands_and_how_it_is_mended(living, place):
     counts = {level: levels.count(level) for level in ("ok", "info", "warn", "fail")}
     told = ", ".join(f"{count} {level}" for level, count in counts.items())
     assert last == f"doctor checks complete: {told}"
+
+
+def test_hosts_that_run_zoekt_are_asked_where_they_are_set(living, place):
+    listing = hosts.routes(list=hosts.listed("a"), readyz=hosts.response(200, ""))
+    gone = f"http://127.0.0.1:{free_port()}"
+
+    with hosts.serving(listing) as host:
+        outcome = doctor(living, place, "--no-clients", ZOEKT_API_URL=f"{host.url},{gone}")
+    lines = [line for line in outcome.out.decode().splitlines() if " zoekt — " in line]
+    assert lines == [
+        f"[ok]   zoekt — {host.url[7:]} has 1 repository",
+        f"[warn] zoekt — {gone[7:]}: it cannot be reached: Connection refused",
+    ]
+    assert " zoekt — " not in doctor(living, place, "--no-clients").out.decode()
 
 
 def test_names_that_are_no_names_stay_on_their_line(living, place):

@@ -128,7 +128,8 @@ def _job(source: IndexSource, host: HostAddress, command: str) -> IndexJob:
 
 def _filled(command: str, source: IndexSource, host: HostAddress) -> Iterator[str]:
     """Yield the words of a command with its placeholders filled; no shell here reads them."""
-    values = {"host": host.name, "path": source.path, "name": source.name, "url": source.url}
+    name = urlsplit(host.url).hostname or host.name  # ssh takes no port behind it
+    values = {"host": name, "path": source.path, "name": source.name, "url": source.url}
     try:
         words = shlex.split(command)
     except ValueError as error:

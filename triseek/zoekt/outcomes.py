@@ -81,7 +81,7 @@ def raise_if_all_failed(outcomes: Sequence[Outcome], host_count: int) -> None:
 def failure_lines(outcomes: Sequence[Outcome]) -> str:
     """Return a line for each host that says why it failed."""
     details = {outcome.host: _report(outcome).detail for outcome in outcomes}
-    return "\n".join(f"{host}: {detail}" for host, detail in details.items())
+    return ";\n".join(f"{host}: {detail}" for host, detail in details.items())
 
 
 def partial_reasons(outcomes: Sequence[Outcome]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triseek.errors import InvalidRequest, RepoNotDetected
-from triseek.model.plain_text import visible_line
+from triseek.model.plain_text import counted, visible_line
 from triseek.terminal import options, report_text, status
 
 if TYPE_CHECKING:
@@ -91,6 +91,25 @@ def _box() -> Iterator[Finding]:
     yield info("box", detail, "install bubblewrap where it may make namespaces")
 
 
+def _hosts() -> Iterator[Finding]:
+    """Whether the hosts that run Zoekt answer, if any are set."""
+    from triseek import config
+    from triseek.agents.doctor.checks import ok, warn
+    from triseek.zoekt.cluster import Cluster
+    from triseek.zoekt.host_status import host_statuses
+
+    settings = config.read()
+    if not settings.zoekt_api_url:
+        return
+    with Cluster.of(settings) as cluster:
+        for host in host_statuses(cluster):
+            if host.state == "ok" and not host.detail:
+                held = counted(host.repositories, "repository", "repositories")
+                yield ok("zoekt", f"{host.host} has {held}")
+            else:
+                yield warn("zoekt", f"{host.host}: {host.detail}", "triseek cluster status")
+
+
 def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -> Iterator[Finding]:
     """Run all checks: those of this machine first, then those of the clients, all at once."""
     from triseek.agents.doctor import installation, repository, serving, state_folder
@@ -119,6 +138,7 @@ def _examined(service: Service, cwd: str, wait_s: float, *, ask_clients: bool) -
     host = replace(host, is_daemon_stuck=client.is_stuck())
     asking_daemon = [
         Check("box", _box),
+        Check("zoekt", _hosts),
         Check("hook", partial(serving.hook, host)),
         Check("memo", partial(serving.memo, host)),
         Check("index", lambda: repository.repository(host, service.engine(host.cwd))),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from triseek.errors import IndexUnavailable
+from triseek.errors import IndexUnavailable, InvalidQuery
 from triseek.model.code_search import CodeRequest
 from triseek.model.plain_text import counted, visible_line
 from triseek.search.commands.opening import opened
@@ -97,6 +97,8 @@ def search(
     from triseek.engine.repositories.local import LocalRepositories
     from triseek.engine.repositories.roots import indexed_roots
 
+    if not query.strip():
+        raise InvalidQuery("the query is empty", next_step="Pass a text to search for.")
     indexed = indexed_roots()
     if not (indexed.roots or indexed.broken):
         raise IndexUnavailable(
