@@ -136,7 +136,7 @@ def _possible(node: Node, names: frozenset[str]) -> _Possible:
             return _Possible(names, names)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _compiled(pattern: str) -> Any:  # noqa: ANN401 - re2 has no types
     """Return a compiled pattern; None if this library does not understand it as Go does."""
     import re2

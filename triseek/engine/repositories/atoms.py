@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from triseek.engine.ranking.definitions import definition_finder
@@ -12,6 +12,7 @@ from triseek.query.pattern import compile as compile_pattern
 from triseek.query.trigrams.literals import required
 from triseek.query.zoekt.dialect import file_spec, pattern_spec, reads_wrong_bytes
 from triseek.query.zoekt.replaced_text import ReplacedText, replaced_text
+from triseek.query.zoekt.sized_cache import SizedCache
 
 if TYPE_CHECKING:
     from triseek.engine.ranking.definition_names import Finder
@@ -23,6 +24,8 @@ Span: TypeAlias = tuple[int, int]
 
 SPANS_MAX = 10_000
 """Matches of one text in one file that are looked at; the answer says so if there are more."""
+CACHED_CHARS = 128 << 10
+"""Characters of the texts that are kept compiled, which take about 600 bytes for each."""
 _CHECK_EVERY = 256
 _OTHER_CASES = ("\u017f".encode(), "\u212a".encode())
 """Characters that are s and k in another case."""
@@ -135,11 +138,13 @@ class Atom:
         return (folded,) if folded else tuple({needle.lower() for needle in self.needles})
 
 
-@lru_cache(maxsize=512)
+_atoms: SizedCache[Atom] = SizedCache(CACHED_CHARS)
+
+
 def atom(text: Text | Repo) -> Atom:
     """Return the compiled text; equal texts get the same object while it is cached.
 
     Raises:
         InvalidQuery: The pattern is too large, or has no meaning in our dialect.
     """
-    return Atom(text)
+    return _atoms.get(text, len(text.pattern), lambda: Atom(text))

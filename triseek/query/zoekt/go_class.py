@@ -2,7 +2,7 @@ r"""Classes and escapes of Go's regular expressions: `[a-z]`, `[[:alpha:]]`, `\p
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from triseek.query.regex import unicode
@@ -153,7 +153,7 @@ def _property(text: str, at: int, ignore_case: bool) -> tuple[Ranges, int]:
     return _group(ranges, inverted, ignore_case), end
 
 
-@cache
+@lru_cache(maxsize=256)
 def _property_set(name: str) -> Ranges | None:
     """Return the set of a category or script; None if Go knows no such name."""
     canonical = name.replace("_", "").replace("-", "").replace(" ", "").capitalize()

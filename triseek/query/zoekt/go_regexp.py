@@ -8,7 +8,6 @@ and with which message, follows Go 1.26.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from triseek.query.regex import unicode
@@ -23,6 +22,7 @@ from triseek.query.regex.syntax import (
 )
 from triseek.query.zoekt.go_class import ANY, NOT_LINE_END, class_escape, parse_class, parse_escape
 from triseek.query.zoekt.go_text import invalid_regexp
+from triseek.query.zoekt.sized_cache import SizedCache
 
 if TYPE_CHECKING:
     from triseek.query.regex.syntax import LookKind, Node
@@ -31,6 +31,8 @@ _MOST_REPEATS = 1000
 _MOST_HEIGHT = 1000
 _MOST_SIZE = (128 << 20) // 40
 _TOO_BIG = 10**8
+_CACHED_CHARS = 128 << 10
+"""A tree takes about 150 bytes for each character."""
 _OPERATORS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _LOOKS: dict[str, LookKind] = {"A": "text_start", "z": "text_end", "b": "word", "B": "not_word"}
 
@@ -66,7 +68,9 @@ class _Group:
     """Flags that hold again after the group."""
 
 
-@lru_cache(maxsize=256)
+_trees: SizedCache[Node] = SizedCache(_CACHED_CHARS)
+
+
 def parse(pattern: str, *, one_line: bool = False) -> Node:
     """Return the tree of a regular expression.
 
@@ -77,7 +81,11 @@ def parse(pattern: str, *, one_line: bool = False) -> Node:
     Raises:
         InvalidQuery: Go refuses it, with Go's message.
     """
-    return _Parser(pattern, _Flags(one_line=one_line)).parsed()
+    return _trees.get(
+        (pattern, one_line),
+        len(pattern),
+        lambda: _Parser(pattern, _Flags(one_line=one_line)).parsed(),
+    )
 
 
 class _Parser:
