@@ -218,3 +218,9 @@ def test_a_setting_that_is_wrong_or_in_the_file_is_the_sessions(
 def test_with_a_cluster_the_session_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "http://localhost:6070")
     assert PreparedAnswers("default")(line(greeting())) is None
+
+
+def test_with_a_cluster_in_the_file_the_session_answers(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text('[zoekt]\napi_url = "http://localhost:6070"\n')
+    assert PreparedAnswers("default")(line(greeting())) is None

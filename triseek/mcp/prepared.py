@@ -52,6 +52,8 @@ LINE_MAX = 1 << 16
 """Bytes of a line above which the session answers."""
 CLUSTER_VARIABLES = ("ZOEKT_API_URL", "TRISEEK_ZOEKT_API_URL")
 """Where one is set, a session lists further arguments."""
+CLUSTER_KEY, STRUCTURED_KEY = b"api_url", b"structured"
+"""Last parts of the names of settings in the file: `zoekt.api_url` and `mcp.structured`."""
 STRUCTURED = "TRISEEK_MCP_STRUCTURED"
 """The setting `mcp.structured` as a variable."""
 ENVELOPE = "io.modelcontextprotocol/"
@@ -90,7 +92,7 @@ class PreparedAnswers:
         params: dict[str, Any] = request.get("params") or {}
         if request.get("method") != "initialize" or not _is_greeting(params):
             return ""
-        if any(map(os.environ.get, CLUSTER_VARIABLES)):
+        if any(map(os.environ.get, CLUSTER_VARIABLES)) or _may_be_in_file(CLUSTER_KEY):
             return ""
         entries = _entries()
         form = _form(params["clientInfo"]["name"], entries) if entries else ""
@@ -135,16 +137,16 @@ def _form(client: str, entries: Entries) -> str:
     setting = os.environ.get(STRUCTURED) or "auto"
     if setting == "full":
         return "full"
-    if setting != "auto" or _is_set_in_file():
+    if setting != "auto" or _may_be_in_file(STRUCTURED_KEY):
         return ""
     return "lean" if is_named(client, entries["lean",].split(",")) else "full"
 
 
-def _is_set_in_file() -> bool:
-    """Whether the file of settings may set `mcp.structured`; it is not parsed here."""
+def _may_be_in_file(key: bytes) -> bool:
+    """Return whether the file of settings may set a key; it is not parsed here."""
     try:
         with open(paths.config_file(), "rb") as file:  # noqa: PTH123
-            return b"structured" in file.read()
+            return key in file.read()
     except FileNotFoundError:
         return False
     except OSError:
