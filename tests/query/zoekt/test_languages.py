@@ -1,5 +1,7 @@
 """Languages of files and their names."""
 
+import time
+
 import pytest
 
 from triseek.query.zoekt.languages import canonical_name, language_of
@@ -76,3 +78,33 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_name_of_a_language(name: str) -> None:
     assert canonical_name(name) == NAMES[name]
+
+
+@pytest.mark.parametrize(
+    ("line", "language"),
+    [
+        (b"# -*- ruby -*-", "Ruby"),
+        (b"# -*- coding: utf-8; mode: ruby -*-", "Ruby"),
+        (b"# -*-Ruby; tab-width: 2-*-", "Ruby"),
+        (b"# -*- coding: utf-8 -*-", ""),
+        (b"# -*- mode: ruby", ""),
+        (b"// vim: set ts=2 ft=ruby:", "Ruby"),
+    ],
+)
+def test_modelines_of_editors(line: bytes, language: str) -> None:
+    assert language_of(b"noending", line + b"\n") == language
+
+
+@pytest.mark.parametrize(
+    ("path", "head"),
+    [
+        (b"a.zz", b"-*-" * 100 + b"mode:a;" * 2200),
+        (b"a.zz", b" ex:" * 4096),
+        (b"a.m", b"\n" * 16384),
+        (b"a.h", b" \n" * 8192),
+    ],
+)
+def test_hostile_content_takes_no_time(path: bytes, head: bytes) -> None:
+    started = time.process_time()
+    language_of(path, head)
+    assert time.process_time() - started < 0.5

@@ -15,14 +15,14 @@ from typing import NamedTuple
 HEAD_BYTES = 16_384
 """Most bytes of a file's start that are looked at."""
 _NUL_BYTES = 8000
-_MODELINE_LINES = 5
+_MODELINE_LINES, _MODELINE_BYTES = 5, 1_024
 _TABLE = "languages.txt"
 
 _BINARY = "-"
 """The name in the table for endings of files that have no language, whatever they contain."""
-_EMACS_MODE = re.compile(
-    rb"-\*-(?:.*?;)?\s*(?:mode\s*:\s*)?([A-Za-z0-9_+#.-]+)\s*(?:;.*?)?-\*-", re.IGNORECASE
-)
+_EMACS_MARK = b"-*-"
+_EMACS_MODE = re.compile(rb"\s*(?:mode\s*:\s*)?([A-Za-z0-9_+#.-]+)\s*", re.IGNORECASE)
+"""One of the parts between two marks, which `;` separates."""
 _VIM_MODE = re.compile(
     rb"(?:\A|[ \t])(?:vi|vim|ex)(?:[<=>]?\d+)?:.*?(?:ft|filetype|syntax)=(\w+)", re.IGNORECASE
 )
@@ -40,7 +40,7 @@ _CPP = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 _OBJECTIVE_C = re.compile(
-    rb"^\s*(?:@(?:interface|class|protocol|property|end|synchronized|selector|implementation)\b"
+    rb"^[^\S\n]*(?:@(?:interface|class|protocol|property|end|synchronized|selector|implementation)\b"
     rb"|\#import\s+.+\.h[\">])",
     re.MULTILINE,
 )
@@ -49,21 +49,21 @@ _CONTENT: dict[str, tuple[tuple[re.Pattern[bytes], str], ...]] = {
     "c": ((_OBJECTIVE_C, "Objective-C"), (_CPP, "C++")),
     "m": (
         (_OBJECTIVE_C, "Objective-C"),
-        (re.compile(rb"^\s*%|^\s*function\b", re.MULTILINE), "MATLAB"),
-        (re.compile(rb"^\s*:- module\b", re.MULTILINE), "Mercury"),
+        (re.compile(rb"^[^\S\n]*%|^[^\S\n]*function\b", re.MULTILINE), "MATLAB"),
+        (re.compile(rb"^[^\S\n]*:- module\b", re.MULTILINE), "Mercury"),
         (re.compile(rb"\(\*"), "Mathematica"),
     ),
     "pl": (
         (re.compile(rb"^[^#]*:-", re.MULTILINE), "Prolog"),
-        (re.compile(rb"^\s*use\s+v6\b", re.MULTILINE), "Raku"),
+        (re.compile(rb"^[^\S\n]*use\s+v6\b", re.MULTILINE), "Raku"),
     ),
     "v": (
-        (re.compile(rb"^\s*(?:Require|Theorem|Lemma|Proof|Qed)\b", re.MULTILINE), "Rocq Prover"),
+        (re.compile(rb"^[ \t]*(?:Require|Theorem|Lemma|Proof|Qed)\b", re.MULTILINE), "Rocq Prover"),
         (re.compile(rb"^(?:fn|import|pub)\s|^module\s+\w+\s*$", re.MULTILINE), "V"),
     ),
     "d": (
         (re.compile(rb"^[\w./\\ -]+\s*:(?:\s|\\)", re.MULTILINE), "Makefile"),
-        (re.compile(rb"^\s*(?:provider|probe)\s|^#pragma\s+D\b", re.MULTILINE), "DTrace"),
+        (re.compile(rb"^[^\S\n]*(?:provider|probe)\s|^#pragma\s+D\b", re.MULTILINE), "DTrace"),
     ),
     "l": (
         (re.compile(rb"^\(def(?:un|macro)\s", re.MULTILINE), "Common Lisp"),
@@ -74,11 +74,11 @@ _CONTENT: dict[str, tuple[tuple[re.Pattern[bytes], str], ...]] = {
         (re.compile(rb"^[^#!;\n][^:\n]*:", re.MULTILINE), "Java Properties"),
     ),
     "s": ((re.compile(rb"\(SB\)"), "Motorola 68K Assembly"),),
-    "cls": ((re.compile(rb"^\s*[\\%]", re.MULTILINE), "TeX"),),
+    "cls": ((re.compile(rb"^[^\S\n]*[\\%]", re.MULTILINE), "TeX"),),
     "hh": ((re.compile(rb"<\?hh"), "Hack"), (re.compile(rb""), "C++")),
     "asc": ((re.compile(rb"^(?:----[- ]BEGIN|ssh-)", re.MULTILINE), "Public Key"),
             (re.compile(rb"^[=-]+(?:\s|$)", re.MULTILINE), "AsciiDoc")),
-    "pp": ((re.compile(rb"^\s*(?:unit|program|begin|uses)\b", re.MULTILINE), "Pascal"),),
+    "pp": ((re.compile(rb"^[^\S\n]*(?:unit|program|begin|uses)\b", re.MULTILINE), "Pascal"),),
 }  # fmt: skip
 """What content says about endings of several languages; else the table's language holds."""
 
@@ -187,12 +187,19 @@ def _by_modeline(head: bytes) -> str:
     if not any(map(head.__contains__, _MODELINE_SIGNS)):
         return ""  # as almost always; the expressions take twenty times as long
     for line in head.splitlines()[:_MODELINE_LINES]:
-        match = _EMACS_MODE.search(line) or _VIM_MODE.search(line)
+        match = _emacs_mode(line) or _VIM_MODE.search(line, 0, _MODELINE_BYTES)
         if match:
             language = canonical_name(match[1].decode("ascii"))
             if language:
                 return language
     return ""
+
+
+def _emacs_mode(line: bytes) -> re.Match[bytes] | None:
+    _, _, rest = line.partition(_EMACS_MARK)
+    parts, mark, _ = rest.partition(_EMACS_MARK)
+    matches = map(_EMACS_MODE.fullmatch, parts.split(b";")) if mark else ()
+    return next(filter(None, matches), None)
 
 
 def _by_interpreter(head: bytes, tables: _Tables) -> str:
