@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -108,6 +109,13 @@ def test_nothing_found_is_status_1_and_a_bad_query_status_2(shops):
     assert outcome.status == 2
     assert outcome.out == b""
     assert len(outcome.err.strip().splitlines()) <= 2
+
+
+def test_nothing_found_where_not_everything_was_searched_is_status_2(shops):
+    (Path(index_dir(os.path.realpath(shops / "back"))) / "CURRENT").write_bytes(b"garbage")
+    outcome = triseek(["roots", "search", "no such word"], shops)
+    assert outcome.status == 2
+    assert b"incomplete: " in outcome.out
 
 
 def test_hostile_names_do_not_reach_the_terminal(shops):

@@ -27,7 +27,7 @@ def code_source(settings: Settings, service: Service, root: str) -> CodeSource:
     the roots here that the cluster does not have are added.
 
     Raises:
-        InvalidRequest: An address of the cluster is none.
+        InvalidRequest: An address of the cluster is invalid.
         BackendFailure: With `zoekt.with_local`: no host answered.
     """
     if not is_configured(settings):

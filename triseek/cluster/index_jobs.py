@@ -169,12 +169,12 @@ def _posted(source: IndexSource, host: HostAddress) -> IndexJob:
 
 def _run_here(source: IndexSource, host: HostAddress) -> IndexJob:
     program = "zoekt-git-index" if source.is_git else "zoekt-index"
-    found = shutil.which(program)
-    if found is None:
+    executable = shutil.which(program)
+    if executable is None:
         problem = f"{program} is not on PATH"
         return IndexJob(source=source, host=host, problem=problem)
     folder = str(Path(host.index or DEFAULT_INDEX).expanduser())
-    return IndexJob(source=source, host=host, argv=(found, "-index", folder, source.path))
+    return IndexJob(source=source, host=host, argv=(executable, "-index", folder, source.path))
 
 
 def _without_password(url: str) -> str:

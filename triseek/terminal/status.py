@@ -10,3 +10,10 @@ BUG = 70
 """A bug in triseek; the traceback is in the log folder."""
 INTERRUPTED = 130
 """The user pressed Ctrl-C."""
+
+
+def of_search(has_results: bool, is_partial: bool) -> int:
+    """Return the status of a search: without results, an error if not everything was searched."""
+    if has_results:
+        return FOUND
+    return ERROR if is_partial else NOTHING

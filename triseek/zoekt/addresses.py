@@ -56,7 +56,7 @@ def parse(text: str, authorization: str = "") -> tuple[HostAddress, ...]:
         authorization: The header's value for hosts without a user name in their URL.
 
     Raises:
-        InvalidRequest: A URL is none of a host; the message does not show its password.
+        InvalidRequest: A URL is invalid; the message does not show its password.
     """
     addresses: dict[str, HostAddress] = {}
     for position, word in enumerate((part.strip() for part in text.split(",")), 1):
@@ -122,7 +122,7 @@ def _options(fragment: str, place: str) -> tuple[float, str]:
 
 
 def _weight(text: str) -> float:
-    """Return a weight; 0 for a text that is none."""
+    """Return a weight; 0 for an invalid text."""
     try:
         weight = float(text)
     except ValueError:

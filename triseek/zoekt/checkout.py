@@ -86,10 +86,10 @@ def repository_of(root: str, source: CodeSource, name: str = "") -> Repository:
     """
     names = [name] if name else names_of(root)
     listed = source.repositories(f"r:^(?:{'|'.join(map(literal, names))})$").repositories
-    known = {each.name: each for each in listed}
-    for each in names:
-        if each in known:
-            return known[each]
+    by_name = {repository.name: repository for repository in listed}
+    for candidate in names:
+        if candidate in by_name:
+            return by_name[candidate]
     raise InvalidRequest(
         f"the cluster has no repository named {visible_line(' or '.join(names))}, which this "
         "folder would be",

@@ -79,7 +79,7 @@ class Cluster:
         """Return the cluster of the settings `zoekt.*`.
 
         Raises:
-            InvalidRequest: No host is set, or an address is none.
+            InvalidRequest: No host is set, or an address is invalid.
         """
         return cls(
             addresses.parse(settings.zoekt_api_url, settings.zoekt_authorization),

@@ -46,7 +46,7 @@ def search_answer(body: bytes, host: str, context_lines: int, *, whole: bool = F
         whole: Whether the content of the files was asked for.
 
     Raises:
-        HostFailure: The document is not as it must be; the message names the field.
+        HostFailure: The document is malformed; the message names the field.
     """
     document = fields.document(body)
     result = document.required("Result")
@@ -90,7 +90,7 @@ def counts(stats: AnswerFields) -> AnswerCounts:
 
 
 def unix_time(text: str) -> float:
-    """Return the Unix time of a text as RFC 3339 has it; 0 if it is none, or of year 1."""
+    """Return the Unix time of a text as RFC 3339 has it; 0 if it is invalid, or of year 1."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -110,11 +110,11 @@ def _file(
     lines: dict[int, CodeLine] = {}
     name_spans: list[tuple[int, int]] = []
     name = path.encode()
-    for is_name, found in (*_chunk_matches(entry, context_lines), *_line_matches(entry)):
+    for is_name, matched in (*_chunk_matches(entry, context_lines), *_line_matches(entry)):
         if is_name:
-            name_spans += [span for line in found for span in line.spans if span[1] <= len(name)]
+            name_spans += [span for line in matched for span in line.spans if span[1] <= len(name)]
         else:
-            for line in found:
+            for line in matched:
                 lines.setdefault(line.number, line)
     return CodeFile(
         repository=repository,

@@ -12,7 +12,7 @@ _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|\.(Version|Path|Branch)|(\S+)')
 
 
 def expanded(template: str, path: str, version: str, branch: str) -> str:
-    """Return the URL of a file; "" if the template is none of the forms that Zoekt writes.
+    """Return the URL of a file; "" if Zoekt writes no template of this form.
 
     Those are `{{.Version}}`, `{{.Path}}` and `{{.Branch}}` within a text, and
     `{{URLJoinPath "https://…" .Version .Path}}`.

@@ -118,7 +118,7 @@ class ZoektHost:
         """Decode an answer of `search`.
 
         Raises:
-            HostFailure: It is not as it must be.
+            HostFailure: The answer is malformed.
         """
         if body.is_web:
             return web_decode.search_answer(body.data, self.name)
@@ -130,7 +130,7 @@ class ZoektHost:
         """Decode an answer of `list`.
 
         Raises:
-            HostFailure: It is not as it must be.
+            HostFailure: The answer is malformed.
         """
         if body.is_web:
             return web_decode.search_answer(body.data, self.name)

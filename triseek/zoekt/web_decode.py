@@ -18,7 +18,7 @@ def search_answer(body: bytes, host: str) -> decode.HostAnswer:
     """Decode an answer with matches, or with repositories if the query names only these.
 
     Raises:
-        HostFailure: The document is not as it must be; the message names the field.
+        HostFailure: The document is malformed; the message names the field.
     """
     document = fields.document(body)
     if "repos" in document:

@@ -49,7 +49,7 @@ def index(
 
     settings = config.read()
     hosts = addresses.parse(settings.zoekt_api_url, settings.zoekt_authorization)
-    sources = list(dict.fromkeys(index_jobs.index_source(one) for one in path or ["."]))
+    sources = list(dict.fromkeys(index_jobs.index_source(folder) for folder in path or ["."]))
     command = settings.zoekt_index_command
     jobs = index_jobs.planned(sources, hosts, settings.zoekt_replicas, command)
     if any(job.problem for job in jobs):

@@ -42,7 +42,7 @@ _QUALIFIED = re.compile(r"(?:::|[.#])(?=[^.:#]+$)")
 _NO_SCOPE = ScopeSpec()
 
 
-class Place(NamedTuple):
+class SymbolPlace(NamedTuple):
     """A definition or a reference."""
 
     path: bytes
@@ -58,9 +58,9 @@ class Place(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """What was found, best first."""
+    """The places of a name, best first."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[SymbolPlace, ...] = ()
     files: int = 0
     """Files that were parsed."""
     unparsed: int = 0
@@ -72,7 +72,7 @@ class Lookup(NamedTuple):
 class _File(NamedTuple):
     """One candidate: its places, best first, and whether all of it was examined."""
 
-    places: list[tuple[int, Place]]
+    places: list[tuple[int, SymbolPlace]]
     """With the rank of each: 0 for exactly what was asked for."""
     is_parsed: bool
     problem: str
@@ -135,7 +135,7 @@ def definitions(
             if (rank := _rank(symbol.name, wanted)) is not None
             and (not parent or symbol.parent == parent)
         ]
-        places = [(rank, _place(path, text, one.begin, one)) for rank, one in ranked_symbols]
+        places = [(rank, _place(path, text, each.begin, each)) for rank, each in ranked_symbols]
         return _File(places, listed.is_parsed, listed.problem)
 
     word = PatternSpec(patterns=(wanted,), fixed=True, word=True)
@@ -231,7 +231,7 @@ def _lookup(
     candidates = [file.path for file in page.files]
     if page.more:
         partial.append(f"Only the best {len(candidates):,} files with the name were parsed.")
-    places: list[tuple[int, Place]] = []
+    places: list[tuple[int, SymbolPlace]] = []
     problems: list[str] = []
     parsed = unparsed = 0
     try:
@@ -293,12 +293,12 @@ def _decoded(data: bytes) -> bytes:
     return data if len(data) > FILE_BYTES_MAX else decode_all(data).data
 
 
-def _place(path: bytes, text: bytes, offset: int, symbol: Symbol | None) -> Place:
+def _place(path: bytes, text: bytes, offset: int, symbol: Symbol | None) -> SymbolPlace:
     begin = text.rfind(b"\n", 0, offset) + 1
     end = text.find(b"\n", offset)
     line = text[begin : end if end >= 0 else len(text)].removesuffix(b"\r")
     number = symbol.line if symbol else text.count(b"\n", 0, offset) + 1
-    return Place(path, number, offset - begin + 1, line, symbol)
+    return SymbolPlace(path, number, offset - begin + 1, line, symbol)
 
 
 def _around(symbols: Sequence[Symbol], line: int) -> Symbol | None:

@@ -56,7 +56,7 @@ def _answer(request: dict[str, Any], text: bytes) -> dict[str, Any]:
             offsets, symbols, complete = parsing.uses(text, grammar, name, seconds)
             return {"uses": offsets, "symbols": symbols, "complete": complete}
         symbols, complete = parsing.symbols(text, grammar, seconds)
-    except parsing.Stopped:
+    except parsing.ParsingStopped:
         return {"error": "slow"}
     except MemoryError:
         return {"error": "memory"}

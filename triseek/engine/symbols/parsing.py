@@ -54,7 +54,7 @@ _DECLARATOR_NAMES = frozenset((
 ))  # fmt: skip
 
 
-class Stopped(Exception):
+class ParsingStopped(Exception):
     """The time for a text was over before it was parsed."""
 
 
@@ -76,7 +76,7 @@ def symbols(text: bytes, grammar: Grammar, seconds: float) -> tuple[list[Symbol]
     """Return the definitions of a text by position, and whether there are no more.
 
     Raises:
-        Stopped: It took longer than `seconds` to parse.
+        ParsingStopped: It took longer than `seconds` to parse.
     """
     tree = _parsed(text, grammar, seconds)
     items = _items(text, tree, grammar)
@@ -93,7 +93,7 @@ def uses(
     strings are none. In the body of a C macro, which no grammar parses, every word is a use.
 
     Raises:
-        Stopped: It took longer than `seconds` to parse.
+        ParsingStopped: It took longer than `seconds` to parse.
     """
     tree = _parsed(text, grammar, seconds)
     definitions = _nested(text, _items(text, tree, grammar), grammar)
@@ -122,19 +122,19 @@ def _parsed(text: bytes, grammar: Grammar, seconds: float) -> tree_sitter.Tree:
             progress_callback=lambda _, __: time.monotonic() > end,
         )
     except ValueError:
-        raise Stopped from None
+        raise ParsingStopped from None
 
 
 def _items(text: bytes, tree: tree_sitter.Tree, grammar: Grammar) -> list[_Item]:
     """Return what the query captures: one item for each name, those of the first pattern."""
     cursor = tree_sitter.QueryCursor(_query(grammar), match_limit=MATCHES_MAX)
-    found: dict[tuple[int, int, bool], tuple[int, _Item]] = {}
+    items: dict[tuple[int, int, bool], tuple[int, _Item]] = {}
     for pattern, captures in cursor.matches(tree.root_node):
         for item in _captured(text, captures):
             key = (*item.name, item.is_scope)
-            if key not in found or pattern < found[key][0]:
-                found[key] = (pattern, item)
-    return [item for _, item in found.values()]
+            if key not in items or pattern < items[key][0]:
+                items[key] = (pattern, item)
+    return [item for _, item in items.values()]
 
 
 def _captured(text: bytes, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[_Item]:

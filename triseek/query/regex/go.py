@@ -85,15 +85,15 @@ def _texts(node: Node, below: list[list[str] | None]) -> list[str] | None:
         return _variants(node.ranges)
     if isinstance(node, Assertion | Empty):
         return [""]
-    known = [texts for texts in below if texts is not None]
-    if not isinstance(node, Alternate | Concat) or len(known) < len(below):
+    parts = [texts for texts in below if texts is not None]
+    if not isinstance(node, Alternate | Concat) or len(parts) < len(below):
         return None
     if isinstance(node, Alternate):
-        texts = [text for part in known for text in part]
+        texts = [text for part in parts for text in part]
         return texts if len(texts) <= TEXTS_MAX else None
-    if math.prod(map(len, known)) > TEXTS_MAX:
+    if math.prod(map(len, parts)) > TEXTS_MAX:
         return None
-    return list(map("".join, product(*known)))
+    return list(map("".join, product(*parts)))
 
 
 def _variants(ranges: Ranges) -> list[str] | None:

@@ -133,10 +133,10 @@ def language_of(path: bytes, head: bytes) -> str:
     head = head[:HEAD_BYTES]
     if b"\0" in head[:_NUL_BYTES]:
         return ""
-    told = _by_modeline(head) or _by_interpreter(head, _tables())
+    declared = _by_modeline(head) or _by_interpreter(head, _tables())
     possible = _possible(ending, language)
-    if told and (possible is None or told in possible):
-        return told
+    if declared and (possible is None or declared in possible):
+        return declared
     return _by_content(ending, head) or language
 
 

@@ -31,7 +31,7 @@ from triseek.query.zoekt.syntax import (
     Symbol,
     Type,
 )
-from triseek.query.zoekt.tokens import Token, next_token
+from triseek.query.zoekt.tokens import QueryToken, next_token
 
 if TYPE_CHECKING:
     from triseek.query.zoekt.syntax import Flag, Node, ResultType, Text, Where
@@ -148,7 +148,7 @@ def _alternatives(items: list[_Item]) -> _Raw:
     return Or(tuple(And(tuple(group)) for group in groups))  # type: ignore[arg-type]
 
 
-def _expression(query: str, token: Token, depth: int) -> tuple[_Raw | _Case | _TypeOf, int]:
+def _expression(query: str, token: QueryToken, depth: int) -> tuple[_Raw | _Case | _TypeOf, int]:
     """Parse one expression that starts with `token`; return it and where it ends."""
     if token.kind not in ("Negate", "ParenOpen"):
         return _atom(token), token.end
@@ -175,13 +175,13 @@ def _negation(query: str, at: int, depth: int) -> tuple[Node, int]:
     return Not(child), end  # type: ignore[arg-type]
 
 
-def _shown(token: Token | None) -> str:
+def _shown(token: QueryToken | None) -> str:
     if token is None:
         return "<nil>"
     return f"{'' if token.kind == 'Content' else token.kind}:{quoted(token.text)}"
 
 
-def _atom(token: Token) -> Node | _Case | _TypeOf:
+def _atom(token: QueryToken) -> Node | _Case | _TypeOf:
     """Return the meaning of a token that stands by itself."""
     text, kind = token.text, token.kind
     if kind in _WHERE:

@@ -39,7 +39,7 @@ _QUOTED = re.compile(r'(?:[^"\\]|\\.)*+', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-class Token(NamedTuple):
+class QueryToken(NamedTuple):
     """A token and where it ends in the query."""
 
     kind: Kind
@@ -47,7 +47,7 @@ class Token(NamedTuple):
     end: int
 
 
-def next_token(query: str, start: int) -> Token | None:
+def next_token(query: str, start: int) -> QueryToken | None:
     """Return the token that starts at `start`, where no white space is; None if there is none.
 
     A line end ends a token, but does not separate two: at a line end there is no token.
@@ -56,7 +56,7 @@ def next_token(query: str, start: int) -> Token | None:
         InvalidQuery: A quote does not end, or a backslash escapes nothing.
     """
     if query.startswith("-", start):
-        return Token("Negate", "-", start + 1)
+        return QueryToken("Negate", "-", start + 1)
     at, depth = start, 0
     parts: list[str] = []
     while at < len(query):
@@ -81,19 +81,19 @@ def next_token(query: str, start: int) -> Token | None:
     return _token(query, start, at, "".join(parts), depth)
 
 
-def _token(query: str, start: int, end: int, text: str, depth: int) -> Token | None:
+def _token(query: str, start: int, end: int, text: str, depth: int) -> QueryToken | None:
     if not text:
         is_close = query.startswith(")", end)
-        return Token("ParenClose", ")", end + 1) if is_close else None
+        return QueryToken("ParenClose", ")", end + 1) if is_close else None
     if text[0] == "(" and depth and end < len(query):
-        return Token("ParenOpen", "(", start + 1)  # white space inside makes it a group
+        return QueryToken("ParenOpen", "(", start + 1)  # white space inside makes it a group
     if text in ("(", ")"):  # even if quoted
-        return Token("ParenOpen" if text == "(" else "ParenClose", text, end)
+        return QueryToken("ParenOpen" if text == "(" else "ParenClose", text, end)
     if text == "or" and end == start + 2:
-        return Token("Or", text, end)
+        return QueryToken("Or", text, end)
     if field := _FIELD.match(query, start):
-        return Token(FIELDS[field[0]], text[len(field[0]) :], end)
-    return Token("Text", text, end)
+        return QueryToken(FIELDS[field[0]], text[len(field[0]) :], end)
+    return QueryToken("Text", text, end)
 
 
 def _quoted(query: str, start: int) -> tuple[str, int]:

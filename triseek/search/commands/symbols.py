@@ -147,18 +147,18 @@ def _lookup_text(found: Lookup) -> str:
     lines = [_place_text(place) for place in found.places]
     if not (found.places or found.partial):
         lines.append("no such name in code")
-    if found.unparsed:
-        files = "file" if found.unparsed == 1 else "files"
-        lines.append(f"{found.unparsed:,} more {files} in languages without a parser")
-    return "\n".join((*lines, *map(visible_line, found.partial)))
+    if result.unparsed:
+        files = "file" if result.unparsed == 1 else "files"
+        lines.append(f"{result.unparsed:,} more {files} in languages without a parser")
+    return "\n".join((*lines, *map(visible_line, result.partial)))
 
 
-def _place_text(place: Place) -> str:
+def _place_text(place: SymbolPlace) -> str:
     path, text = place.path.decode(errors="replace"), place.text.decode(errors="replace")
     return visible_line(f"{path}:{place.line}:{place.column}: {text.strip()}")
 
 
-def _document(found: Lookup) -> dict[str, Any]:
+def _document(result: Lookup) -> dict[str, Any]:
     places = [
         {
             "path": place.path.decode(errors="replace"),
@@ -167,11 +167,11 @@ def _document(found: Lookup) -> dict[str, Any]:
             "text": place.text.decode(errors="replace"),
             "symbol": place.symbol._asdict() if place.symbol else None,
         }
-        for place in found.places
+        for place in result.places
     ]
     return {
         "places": places,
-        "files": found.files,
-        "unparsed": found.unparsed,
-        "partial": list(found.partial),
+        "files": result.files,
+        "unparsed": result.unparsed,
+        "partial": list(result.partial),
     }
