@@ -18,8 +18,10 @@ from mcp import ClientSession
 from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.lowlevel import Server
 
 from tests.workflows import trees
+from triseek.mcp import workflow_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -239,3 +241,36 @@ def test_the_daemon_runs_workflows_by_the_variables_of_the_agent(
 
     assert "- Exit code: `124`" in texts
     assert "execution timed out" in texts
+
+
+def test_streams_beyond_the_limit_are_refused(monkeypatch):
+    monkeypatch.setattr(workflow_server, "SESSIONS_MAX", 1)
+    streaming = workflow_server.SseApp(Server("test"))
+    scope = {"type": "http", "method": "GET", "path": workflow_server.SSE_PATH, "headers": []}
+    statuses: list[int] = []
+
+    async def stream(started: anyio.Event, over: anyio.Event) -> None:
+        async def receive():
+            await over.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+                started.set()
+
+        await streaming(scope, receive, send)
+
+    async def work() -> None:
+        over = anyio.Event()
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(2):
+                    started = anyio.Event()
+                    tasks.start_soon(stream, started, over)
+                    await started.wait()
+                over.set()
+            await stream(anyio.Event(), over)
+
+    anyio.run(work)
+    assert statuses == [200, 503, 200]

@@ -38,7 +38,7 @@ Answers questions on code in many repositories in one call. Find a workflow by s
 (2-5 keywords), read how to call it by read_capability, run it by run_workflow_cli. Write a script \
 for run_custom_workflow_code only if no workflow fits.
 """
-"""What agents are told of the server."""
+"""How agents are to use the server."""
 HTTP_PATH, SSE_PATH, MESSAGES_PATH = "/zoekt/mcp", "/zoekt/sse", "/zoekt/messages/"
 SERVICE = "zoekt-mcp"
 """The name by which clients of zoekt-mcp know the service."""
@@ -169,14 +169,22 @@ class SseApp:
             TransportSecuritySettings(enable_dns_rebinding_protection=False),
             BODY_MAX,
         )
+        self._open_streams = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a client's stream, or take one of its messages."""
         path, method = scope["path"], scope["method"]
         if path == SSE_PATH and method == "GET":
-            async with self._transport.connect_sse(scope, receive, send) as streams:
-                options = self._server.create_initialization_options()
-                await self._server.run(streams[0], streams[1], options)
+            if self._open_streams >= SESSIONS_MAX:
+                await PlainTextResponse("Too many streams are open", 503)(scope, receive, send)
+                return
+            self._open_streams += 1
+            try:
+                async with self._transport.connect_sse(scope, receive, send) as streams:
+                    options = self._server.create_initialization_options()
+                    await self._server.run(streams[0], streams[1], options)
+            finally:
+                self._open_streams -= 1
         elif path.startswith(MESSAGES_PATH) and method == "POST":
             await self._transport.handle_post_message(scope, receive, send)
         else:

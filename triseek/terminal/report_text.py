@@ -13,7 +13,7 @@ from triseek.model.index import no_progress
 from triseek.model.plain_text import json_text, visible, visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.progress import TaskID
 
@@ -39,6 +39,11 @@ def as_json(document: object) -> str:
     Of paths that are not UTF-8 the readable part is kept.
     """
     return json_text(json.dumps(document, indent=2, ensure_ascii=False, default=_plain))
+
+
+def either(document: object, lines: Iterable[str], *, is_json: bool) -> str:
+    """Return a report as JSON, or as lines for people."""
+    return as_json(document) if is_json else readable("\n".join(lines))
 
 
 def build_text(report: BuildReport, root: str) -> str:

@@ -118,6 +118,4 @@ def _document(job: IndexJob) -> dict[str, Any]:
 
 
 def _print(documents: list[dict[str, Any]], lines: Sequence[str], *, as_json: bool) -> None:
-    document = {"repositories": documents}
-    text = report_text.as_json(document) if as_json else report_text.readable("\n".join(lines))
-    print(text)
+    print(report_text.either({"repositories": documents}, lines, is_json=as_json))

@@ -77,8 +77,10 @@ class SymbolCache:
     def put(self, edition: str, text: bytes, parsed: Parsed) -> None:
         """Keep the symbols of a text, if there is room and the file can be written."""
         database = self._opened() if len(text) >= TEXT_BYTES_MIN else None
+        if database is None:
+            return
         packed = zlib.compress(json.dumps(parsed.symbols).encode(), _LEVEL)
-        if database is None or len(packed) > self._bytes_max // 8:
+        if len(packed) > self._bytes_max // 8:
             return
         try:
             with database.write() as connection:

@@ -189,7 +189,7 @@ def _groups(result: CodeResult, partial: tuple[str, ...]) -> Iterator[str]:
     yield from _incomplete(partial)
 
 
-def _found(query: str, result: CodeResult, partial: tuple[str, ...]) -> dict[str, Any]:
+def _document(query: str, result: CodeResult, partial: tuple[str, ...]) -> dict[str, Any]:
     return {
         "query": query,
         "files": result.file_count,
