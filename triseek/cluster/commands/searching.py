@@ -96,7 +96,7 @@ def search(
         **_about(result),
     }
     _print(command, document, _groups(result, groups), as_json=json)
-    return _exit_status(bool(result.files), result)
+    return status.of_search(bool(result.files), bool(result.partial))
 
 
 VERBS: dict[str, Callable[..., int]] = {
@@ -138,13 +138,7 @@ def _cluster(command: CommandContext) -> Iterator[Cluster]:
 def _print_repositories(command: CommandContext, result: CodeResult, *, as_json: bool) -> int:
     copies = [dataclasses.asdict(copy) for copy in result.repositories]
     _print(command, {"repositories": copies, **_about(result)}, _listing(result), as_json=as_json)
-    return _exit_status(bool(result.repositories), result)
-
-
-def _exit_status(has_results: bool, result: CodeResult) -> int:
-    if has_results:
-        return status.FOUND
-    return status.ERROR if result.partial else status.NOTHING
+    return status.of_search(bool(result.repositories), bool(result.partial))
 
 
 def _print(

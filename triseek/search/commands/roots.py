@@ -72,7 +72,7 @@ def roots(command: CommandContext, json: Json = False) -> int:
     partial = (*indexed.broken, *listed.partial)
     document = {"roots": list(map(_root, listed.repositories)), "partial": partial}
     _print(command, document, _listing(listed.repositories, partial), as_json=json)
-    return _exit_status(bool(listed.repositories), partial)
+    return status.of_search(bool(listed.repositories), bool(partial))
 
 
 def search(
@@ -114,15 +114,9 @@ def search(
     if repos or result.repositories:
         document = {"roots": list(map(_root, result.repositories)), "partial": partial}
         _print(command, document, _listing(result.repositories, partial), as_json=json)
-        return _exit_status(bool(result.repositories), partial)
-    _print(command, _found(query, result, partial), _groups(result, partial), as_json=json)
-    return _exit_status(bool(result.file_count), partial)
-
-
-def _exit_status(has_results: bool, partial: tuple[str, ...]) -> int:
-    if has_results:
-        return status.FOUND
-    return status.ERROR if partial else status.NOTHING
+        return status.of_search(bool(result.repositories), bool(partial))
+    _print(command, _document(query, result, partial), _groups(result, partial), as_json=json)
+    return status.of_search(bool(result.file_count), bool(partial))
 
 
 def _print(

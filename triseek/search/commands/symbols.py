@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from triseek.engine.service import Service
-    from triseek.engine.symbols.lookup import Lookup, Place
+    from triseek.engine.symbols.lookup import Lookup, SymbolPlace
     from triseek.engine.symbols.symbols import FileSymbols, Symbols
     from triseek.model.symbol import Symbol
     from triseek.terminal.command_context import CommandContext
@@ -54,7 +54,7 @@ def symbols(
     """Show what a file defines, where a name is defined, or where it is used in code.
 
     References are identifiers: comments and strings do not count. Exit status 1: nothing was
-    found; 2: and not everything was searched.
+    result; 2: and not everything was searched.
 
     Examples: triseek symbols src/engine.py · triseek symbols --definition Engine.search ·
     triseek symbols src --references path_order --json
@@ -82,14 +82,12 @@ def symbols(
         inside = os.path.relpath(folder, engine.root)
         find = lookup.definitions if definition else lookup.references
         paths = () if inside == "." else (inside,)
-        found = find(
+        result = find(
             shared(), engine, definition or references,
             paths=paths, limit=limit, seconds=SECONDS,
         )  # fmt: skip
-    command.print(report_text.as_json(_document(found)) if json else _lookup_text(found))
-    if found.places:
-        return status.FOUND
-    return status.ERROR if found.partial else status.NOTHING
+    command.print(report_text.as_json(_document(result)) if json else _lookup_text(result))
+    return status.of_search(bool(result.places), bool(result.partial))
 
 
 def _outline(
@@ -108,9 +106,7 @@ def _outline(
         command.print(report_text.as_json(document))
     else:
         command.print(_outline_text(path, listed))
-    if listed.symbols:
-        return status.FOUND
-    return status.ERROR if listed.problem else status.NOTHING
+    return status.of_search(bool(listed.symbols), bool(listed.problem))
 
 
 def _mode(command: CommandContext, path: str) -> int:
@@ -143,9 +139,9 @@ def _is_inside(symbol: Symbol, outer: Symbol) -> bool:
     return symbol.parent == outer.name and outer.line <= symbol.line <= outer.end_line
 
 
-def _lookup_text(found: Lookup) -> str:
-    lines = [_place_text(place) for place in found.places]
-    if not (found.places or found.partial):
+def _lookup_text(result: Lookup) -> str:
+    lines = [_place_text(place) for place in result.places]
+    if not (result.places or result.partial):
         lines.append("no such name in code")
     if result.unparsed:
         files = "file" if result.unparsed == 1 else "files"
