@@ -17,6 +17,7 @@ from triseek.model.code_search import (
     HostReport,
     Repository,
 )
+from triseek.model.symbol import Symbol
 from triseek.workflows.context import symbols_of
 from triseek.workflows.runtime import items, queries, tree
 from triseek.workflows.runtime.zoekt_tools import ZoektTools
@@ -294,6 +295,31 @@ def test_exact_names_come_before_parts(tmp_path, home):
         [("order", "field"), ("OrderList", "class")],
     ]
     assert results[1]["matches"][0]["parent"] == "OrderList"
+
+
+def test_imports_that_ctags_lists_are_no_definitions(recorded, home):
+    imported = Symbol("Order", "unknown", 1, 1, 14, 19)
+    defined = Symbol("Order", "class", 2, 2, 6, 11)
+    files = [
+        CodeFile(repository="r", path=b"a.py", host="h", lines=(
+            CodeLine(1, b"from x import Order", ((14, 19),), symbol=imported),
+        )),
+        CodeFile(repository="r", path=b"b.py", host="h", lines=(
+            CodeLine(1, b"from x import Order", ((14, 19),), symbol=imported),
+            CodeLine(2, b"class Order: ...", ((6, 11),), symbol=defined),
+        )),
+    ]  # fmt: skip
+    recorded.result = CodeResult(files=files, file_count=2)
+    contents = {b"a.py": b"from x import Order\n"}
+    recorded.read = lambda _, path: contents.get(path, b"from x import Order\nclass Order: ...\n")
+    results = ZoektTools(recorded, symbols_of).search_symbols("Order")
+
+    assert [(hit["filename"], hit["matches"]) for hit in results] == [
+        ("b.py", [
+            {"line_number": 2, "text": "class Order: ...", "name": "Order", "kind": "class"},
+        ]),
+        ("a.py", [{"line_number": 1, "text": "from x import Order"}]),
+    ]  # fmt: skip
 
 
 def test_hosts_and_what_is_incomplete_are_told(recorded, ask):

@@ -23,6 +23,8 @@ SymbolsOf: TypeAlias = "Callable[[bytes, bytes], Sequence[Symbol]]"
 UsesOf: TypeAlias = "Callable[[bytes, bytes, bytes], tuple[FileSymbols, list[int]]]"
 """Returns the definitions of a file, and the offsets at which its code uses a name: of its path,
 its content and the name."""
+IMPORTED = "unknown"
+"""The kind that ctags gives to names that a module of Python imports."""
 SAME, SAME_BUT_CASE, BEGINS, CONTAINS, NO_DEFINITION = range(5)
 """How well a match fits the name of a definition that is looked for, best first."""
 
@@ -107,17 +109,20 @@ def definitions(file: CodeFile, symbols: Sequence[Symbol], name: str) -> tuple[i
 
     Args:
         file: With the lines that match.
-        symbols: The definitions in it, as far as they are known.
+        symbols: The definitions in it, if it was parsed here: its own symbols do not count then,
+            among which ctags lists imports.
         name: What is looked for; "" if that is a pattern, which every definition fits.
     """
     item = items.of_file(file)
-    by_line = {line.number: line.symbol for line in file.lines if line.symbol is not None}
-    parsed: dict[int, Symbol] = {}
-    for symbol in sorted(symbols, key=lambda symbol: fit(symbol.name, name)):
-        parsed.setdefault(symbol.line, symbol)
+    known = symbols or [
+        line.symbol for line in file.lines if line.symbol and line.symbol.kind != IMPORTED
+    ]
+    by_line: dict[int, Symbol] = {}
+    for symbol in sorted(known, key=lambda symbol: fit(symbol.name, name)):
+        by_line.setdefault(symbol.line, symbol)
     ranked: list[tuple[int, MatchItem]] = []
     for match in item["matches"]:
-        definition = parsed.get(match["line_number"]) or by_line.get(match["line_number"])
+        definition = by_line.get(match["line_number"])
         if definition is None:
             ranked.append((NO_DEFINITION, match))
             continue
@@ -126,6 +131,8 @@ def definitions(file: CodeFile, symbols: Sequence[Symbol], name: str) -> tuple[i
             match["parent"] = definition.parent
         ranked.append((fit(definition.name, name), match))
     ranked.sort(key=lambda entry: entry[0])
+    if ranked[0][0] < NO_DEFINITION:  # other matches say nothing then
+        ranked = [entry for entry in ranked if entry[0] < NO_DEFINITION]
     return ranked[0][0], {**item, "matches": [match for _, match in ranked]}
 
 

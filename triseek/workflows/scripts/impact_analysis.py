@@ -12,8 +12,10 @@ def run(args):
         *parents, name = re.split(r"::|[.#]", symbol)
         exact = re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", name)
         definitions = search_symbols(f"sym:^{exact}$ case:yes", 5, repo)
+        definitions = _narrowed(definitions, lambda match: "kind" in match) or definitions
         if parents:
-            definitions = _of_parent(definitions, parents[-1]) or definitions
+            own = _narrowed(definitions, lambda match: match.get("parent") == parents[-1])
+            definitions = own or definitions
         results = usages(name, repo, args["limit"])
         callers = [caller for hit in results for caller in _callers(hit)]
         return {
@@ -28,11 +30,11 @@ def run(args):
         return 1
 
 
-def _of_parent(hits, parent):
-    """Return the hits whose definitions are those of a parent."""
+def _narrowed(hits, is_wanted):
+    """Return the hits with those of their matches that are wanted."""
     narrowed = []
     for hit in hits:
-        matches = [match for match in hit["matches"] if match.get("parent") == parent]
+        matches = [match for match in hit["matches"] if is_wanted(match)]
         if matches:
             narrowed.append(hit | {"matches": matches})
     return narrowed
