@@ -9,6 +9,7 @@ import pytest
 from triseek.engine.repositories.local import LocalRepositories
 from triseek.engine.repositories.roots import Root
 from triseek.engine.service import Service
+from triseek.engine.symbols.symbols import FILE_BYTES_MAX, FileSymbols
 from triseek.errors import BackendFailure, InvalidQuery, InvalidRequest, TriseekError
 from triseek.model.code_search import (
     CodeFile,
@@ -54,7 +55,7 @@ def recorded():
 
 @pytest.fixture
 def ask(recorded):
-    return ZoektTools(recorded, lambda _path, _text: ())
+    return ZoektTools(recorded, lambda _path, _text: FileSymbols())
 
 
 @pytest.mark.parametrize(
@@ -385,3 +386,22 @@ def test_literals_are_taken_literally(text, tools):
     node = parse(tools.literal(text))
     assert isinstance(node, Substring)
     assert (node.pattern, node.where) == (text, "content")
+
+
+def test_definitions_that_may_be_missing_are_noted(recorded):
+    answers = iter([FileSymbols(problem="it is large"), FileSymbols(is_parsed=False)])
+    ask = ZoektTools(recorded, lambda _path, _text: next(answers))
+
+    assert ask.outline("r", "a\x1b.py") == ask.outline("r", "b.zzz") == []
+    assert ask.notes == [
+        r"Note: definitions in 'a\x1b.py' may be missing: it is large",
+        "Note: definitions in 'b.zzz' may be missing: there is no parser for it",
+    ]
+
+
+def test_a_file_that_is_too_large_to_parse_is_noted(recorded):
+    recorded.read = lambda _repository, _path: b"def a(): pass\n" * (FILE_BYTES_MAX // 10)
+    ask = ZoektTools(recorded, symbols_of)
+
+    assert ask.outline("r", "a.py") == []
+    assert "may be missing: it is larger than" in ask.notes[0]

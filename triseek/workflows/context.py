@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from triseek.workflows.running import Workflows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from triseek.engine.symbols.symbols import FileSymbols
     from triseek.model.code_search import CodeSource
-    from triseek.model.symbol import Symbol
 
 
 class Host(Protocol):
@@ -42,8 +42,8 @@ class WorkflowContext:
         return source
 
 
-def symbols_of(path: bytes, text: bytes) -> Sequence[Symbol]:
-    """Return the definitions of a file."""
+def symbols_of(path: bytes, text: bytes) -> FileSymbols:
+    """Return the definitions of a file, and whether some may be missing."""
     from triseek.engine.symbols.symbols import shared
 
-    return shared().of_file(path, text)
+    return shared().file_symbols(path, text)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from triseek.model.code_search import CodeSource
-    from triseek.workflows.runtime.references import SymbolsOf
+    from triseek.workflows.runtime.references import ParsedBy
 
 SCRIPTS = Path(__file__).with_name("scripts")
 CODE_MAX = 256 << 10
@@ -52,7 +52,7 @@ class Workflows:
     def __init__(
         self,
         source: Callable[[], CodeSource],
-        symbols: SymbolsOf,
+        symbols: ParsedBy,
         environ: Mapping[str, str],
     ) -> None:
         """Run workflows.

@@ -53,8 +53,8 @@ def symbols(
 ) -> int:
     """Show what a file defines, where a name is defined, or where it is used in code.
 
-    References are identifiers: comments and strings do not count. Exit status 1: nothing was
-    result; 2: and not everything was searched.
+    References are identifiers: comments and strings do not count. Exit status 1: nothing
+    matches; 2: nothing matches, and not everything was searched.
 
     Examples: triseek symbols src/engine.py · triseek symbols --definition Engine.search ·
     triseek symbols src --references path_order --json

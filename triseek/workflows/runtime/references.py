@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SymbolsOf: TypeAlias = "Callable[[bytes, bytes], Sequence[Symbol]]"
 """Returns the definitions of a file, of its path and content."""
+ParsedBy: TypeAlias = "Callable[[bytes, bytes], FileSymbols]"
+"""Returns them with why some may be missing."""
 UsesOf: TypeAlias = "Callable[[bytes, bytes, bytes], tuple[FileSymbols, list[int]]]"
 """Returns the definitions of a file, and the offsets at which its code uses a name: of its path,
 its content and the name."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from triseek.workflows.execution import Functions
     from triseek.workflows.runtime.git_log import Commit
     from triseek.workflows.runtime.items import FileItem
-    from triseek.workflows.runtime.references import SymbolsOf, UsesOf
+    from triseek.workflows.runtime.references import ParsedBy, UsesOf
 
 LIMIT_MAX = 25
 CONTEXT_MAX = 3
@@ -66,11 +66,11 @@ class ZoektTools(Asking):
     """The functions, and what should be known of their answers."""
 
     def __init__(
-        self, source: CodeSource, symbols: SymbolsOf, uses: UsesOf = references.uses_of
+        self, source: CodeSource, symbols: ParsedBy, uses: UsesOf = references.uses_of
     ) -> None:
         """Answer from `source`; the functions parse files."""
         super().__init__(source)
-        self._symbols = symbols
+        self._file_symbols = symbols
         self._uses = uses
 
     def functions(self) -> Functions:
@@ -202,7 +202,8 @@ class ZoektTools(Asking):
         """Return a list of {name, kind, line, end_line, parent}: the definitions of a file."""
         name, file = checks.repository(repo, least=1), checks.path(path, least=1)
         content = self._read(name, file)
-        symbols = self._symbols(file.encode("utf-8", "surrogateescape"), content)
+        raw = file.encode("utf-8", "surrogateescape")
+        symbols = self._symbols(raw, content, needs_parser=True)
         return [
             Place(
                 name=symbol.name, kind=symbol.kind, line=symbol.line, end_line=symbol.end_line,
@@ -277,6 +278,20 @@ class ZoektTools(Asking):
         result = self._asked(changed, most, most * LINES_PER_FILE, context)
         self._note_cut(query, result.file_count, most, "files")
         return [items.of_file(file) for file in result.files[:most]]
+
+    def _symbols(
+        self, path: bytes, content: bytes, *, needs_parser: bool = False
+    ) -> Sequence[Symbol]:
+        """Return the definitions in a file; note why some may be missing."""
+        parsed = self._file_symbols(path, content)
+        problem = parsed.problem
+        if needs_parser and not parsed.is_parsed:
+            problem = "there is no parser for it"
+        if problem:
+            name = path.decode("utf-8", "replace")[:200]
+            with self._lock:
+                self._notes[f"definitions in {name!r} may be missing: {problem}"] = None
+        return parsed.symbols
 
     def _definitions(self, file: CodeFile) -> Sequence[Symbol]:
         """Return the definitions in a file of a host, whose own have the kinds of ctags."""
