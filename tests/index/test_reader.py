@@ -8,6 +8,7 @@ import pytest
 
 from tests.engine import answers
 from triseek import errors
+from triseek.index import reader as index_reader
 from triseek.index.build import build
 from triseek.index.reader import IndexReader
 from triseek.query.trigrams.formula import All, And, Gram, Never, Or
@@ -102,3 +103,19 @@ def test_the_size_of_what_is_being_renamed_is_no_error(tmp_path):
 
 def test_the_size_of_no_index_is_nothing(tmp_path):
     assert size_on_disk(tmp_path / "absent") == 0
+
+
+@pytest.mark.parametrize("share", [0, 1 << 30])
+def test_an_alternative_is_the_same_however_it_is_intersected(tmp_path, monkeypatch, share):
+    files = {f"{n:03}": f"abc {'ABC' if n % 3 else 'xbc'}\n" for n in range(90)}
+    files |= {"rare": "qqq ABC\n", "rare too": "qqq abc\n", "other": "qqq x\n"}
+    answers.write(str(tmp_path / "root"), files)
+    build(str(tmp_path / "root"), tmp_path / "index")
+    monkeypatch.setattr(index_reader, "FEW_SHARE", share)
+    (view,) = IndexReader.open(tmp_path / "index").views
+    rare = view.candidates(gram("qqq"))
+    either = Or((gram("abc"), gram("ABC")), 2, 1)
+    both = view._both(rare.copy(), either, view.blocks)
+    assert both.dtype == np.uint32
+    paths = view.names.take(view.block_file[both])
+    assert paths == [b"rare", b"rare too"]
