@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bench.programmatic.tasks import Fact, Place, Task
 
 _RG = re.compile(r"(?:\./)?([^:]+)(?::(\d+):.*)?")
-_LISTED = re.compile(r"\s*\d+\. `+ ?(.+?) ?`+(?:: .*?, L([\d, ]+?)(?:, \.\.\.)?)?$")
+_LISTED = re.compile(r"\s*\d+\. `+ ?(.+?) ?`+(?:: (?:.*?, )?L([\d, ]+?)(?:, \.\.\.)?)?$")
 _LINE = re.compile(r"\s*- L(\d+)(?:-(\d+))?:")
 _ROWS = re.compile(r"\s*- L([\d, -]+?)(?:, \.\.\.)?(?:: | in |$)")
 _NUMBERED = re.compile(r"\s*(\d+) \| ")
@@ -90,16 +90,19 @@ def of_digest(text: str) -> frozenset[Place]:
     return frozenset(lines | {(path, 0) for path in paths})
 
 
-def of_markdown(text: str, folders: Mapping[str, str]) -> frozenset[Place]:
+def of_markdown(text: str, repository: str, folders: Mapping[str, str]) -> frozenset[Place]:
     """Return what an answer of a workflow shows.
 
-    folders: The folder of each repository, by the name that workflows have for it.
+    Args:
+        text: The answer.
+        repository: The folder of paths that do not begin with the name of a repository.
+        folders: The folder of each repository, by the name that workflows have for it.
     """
     found: set[Place] = set()
     path = ""
     for line in text.splitlines():
         if listed := _LISTED.match(line) or _OUTLINE.match(line):
-            path = _local(listed[1], folders)
+            path = _local(listed[1], repository, folders)
             found.add((path, 0))
             numbers = listed[2] if listed.re is _LISTED else ""
             found.update((path, number) for number in _numbers(numbers or ""))
@@ -115,15 +118,13 @@ def of_markdown(text: str, folders: Mapping[str, str]) -> frozenset[Place]:
 def of_script(text: str, repository: str, folders: Mapping[str, str]) -> frozenset[Place]:
     """Return what a script shows that writes places as `path:12,40-52`, in texts of its result.
 
-    repository: The folder that paths are relative to which do not begin with a repository's name.
+    repository: The folder of paths that do not begin with the name of a repository.
     """
     found: set[Place] = set()
     document = text.partition("```json\n")[2].partition("\n```")[0]
     for part in _texts(json.loads(document)):
         for match in _COMPACT.finditer(part):
-            local = _local(match[1], folders)
-            is_relative = local == match[1] and repository
-            path = f"{repository}/{local}" if is_relative else local
+            path = _local(match[1], repository, folders)
             found.add((path, 0))
             found.update((path, number) for number in _numbers(match[2] or ""))
     return frozenset(found)
@@ -147,8 +148,8 @@ def _numbers(text: str) -> Iterator[int]:
     yield from map(int, re.findall(r"\d+", text))
 
 
-def _local(path: str, folders: Mapping[str, str]) -> str:
+def _local(path: str, repository: str, folders: Mapping[str, str]) -> str:
     for name, folder in folders.items():
         if path.startswith(f"{name}/"):
             return f"{folder}/{path[len(name) + 1 :]}"
-    return path
+    return f"{repository}/{path}" if repository else path

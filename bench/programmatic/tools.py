@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from bench.programmatic.shell import Shell
     from bench.programmatic.tasks import Task
 
-FILES_MAX = USAGES_MAX = 25
-"""Files that a workflow is asked for: the most that it takes."""
+FILES_MAX, USAGES_MAX = 25, 100
+"""Files that a workflow is asked for: the most that `config_trace` and `impact_analysis` take."""
 PAGE = 100
 """Lines of one answer of `search_content`: the most that it takes."""
 SCRIPTS = {
@@ -66,13 +66,13 @@ async def workflow(client: Client, folders: Mapping[str, str], task: Task) -> li
         "config": f"config_trace --name {task.name} --repo {{}} --limit {FILES_MAX}",
     }
     line = commands[task.kind].format(names.get(task.repository))
-    run = [await _command(client, folders, line)]
+    run = [await _command(client, folders, task.repository, line)]
     if task.kind == "usages":
         path, first, end = task.definitions[0]
         if (path, first) in run[0].shown and (path, end) not in run[0].shown:
             below = path.partition("/")[2]
             line = f"outline --repo {names[task.repository]} --path {below}"
-            run.append(await _command(client, folders, line))
+            run.append(await _command(client, folders, task.repository, line))
     return [Answer("workflow", task.kind, run)]
 
 
@@ -106,10 +106,10 @@ async def _catalog(client: Client, tool: str, arguments: Mapping[str, Any]) -> S
     return Step(tool, arguments, called.text, called.seconds, frozenset())
 
 
-async def _command(client: Client, folders: Mapping[str, str], line: str) -> Step:
+async def _command(client: Client, folders: Mapping[str, str], repository: str, line: str) -> Step:
     arguments = {"command": line}
     called = await client.call("run_workflow_cli", arguments)
-    shown = steps.of_markdown(called.text, folders)
+    shown = steps.of_markdown(called.text, repository, folders)
     return Step("run_workflow_cli", arguments, called.text, called.seconds, shown)
 
 

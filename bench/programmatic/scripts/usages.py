@@ -10,7 +10,7 @@ def run(args):
         if each["name"] == name
     ]
     used = []
-    for hit in usages(name, repo, 25):
+    for hit in usages(name, repo, 100):
         lines = ",".join(str(match["line_number"]) for match in hit["matches"])
         used.append(f"{hit['filename']}:{lines} {hit['matches'][0]['text'].strip()[:80]}")
     return {"defined": defined, "used": used}
