@@ -19,7 +19,7 @@ SHARE = 4
 """Lines of one file that come before the remaining lines of any file; its first before those."""
 FILES_MAX = 256
 """Files that are wanted at most for lines to be made later; until then their texts are kept."""
-TEXT_BYTES_MAX = 1 << 20
+TEXT_BYTES_MAX = 1 << 18
 """The lines of a file with a larger text are made at once."""
 
 
