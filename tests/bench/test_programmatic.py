@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import shutil
 import subprocess
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from bench import record
 from bench.model import Faulty
-from bench.programmatic import definitions, report, steps, tasks, trees
-from bench.programmatic.run import read
+from bench.programmatic import definitions, steps, tasks, trees
 from bench.programmatic.shell import Shell
 from bench.programmatic.steps import Answer, Step, best
 from bench.programmatic.tasks import Fact, Task
@@ -23,10 +20,6 @@ DOCS = Path(record.__file__).parents[1] / "docs" / "benchmarks"
 FOLDERS = {"github.com/org/shop": "shop"}
 PYTHON = "import os\n\n\ndef pay_order(order):\n    return order\n\n\npay_order(1)\n"
 needs_ctags = pytest.mark.skipif(shutil.which("ctags") is None, reason="ctags is not installed")
-
-
-def newest():
-    return max(record.FOLDER.glob("*-programmatic"))
 
 
 def task(*facts, uses=()):
@@ -216,32 +209,3 @@ def test_a_clone_is_made_once_and_has_its_address(tmp_path, monkeypatch):
         files = {path.name for path in (tmp_path / "trees" / "shop").iterdir()}
         assert files == {".git", "a.py"}
         shutil.rmtree(origin, ignore_errors=True)
-
-
-def test_the_page_is_of_the_newest_record():
-    assert (DOCS / "programmatic.md").read_text(encoding="utf-8") == report.page(*read(newest()))
-
-
-def test_eight_tasks_of_each_kind_are_reported():
-    measured, _ = read(newest())
-    rows = [row for row in measured["tasks"] if row["reported"]]
-
-    assert len(rows) == 24
-    assert Counter(row["kind"] for row in rows) == dict.fromkeys(report.KINDS, 8)
-    assert all(set(row["ways"]) == set(report.WAYS) for row in rows)
-
-
-def test_losses_and_misses_are_named():
-    measured, _ = copy.deepcopy(read(newest()))
-    rows = [row for row in measured["tasks"] if row["reported"]]
-    for row in rows:
-        row["ways"]["workflow"] |= {"tokens": 1, "recall": 1}
-    rows[0]["ways"]["workflow"] |= {"tokens": 99_999}
-    rows[1]["ways"]["workflow"] |= {"recall": 0.25}
-
-    page = report.page(measured)
-
-    assert f"no fewer in 1 (`{rows[0]['name']}`)" in page
-    assert f"that they find in 1 (`{rows[1]['name']}`)" in page
-    assert "99,999 |" in page
-    assert "1: 1, **25%**" in page
