@@ -281,13 +281,13 @@ class BackendContract(ABC):
     def test_closing_early_leaves_nothing_running(self, repo):
         files = {f"d{n % 50}/f{n}": "needle\n" * 50 for n in range(3000)}
         request = SearchRequest(pattern=PatternSpec(patterns=("needle",)))
-        before = _threads()
+        threads, children = _threads(), _children()  # earlier tests may have left parsers
         root = repo(files)
         batches = self.make(root).search(Query.of(root, request), Totals())
         next(iter(batches))
         batches.close()
-        assert _threads() <= before
-        assert not _children()
+        assert _threads() <= threads
+        assert set(_children()) <= set(children)
 
     @settings(
         max_examples=40, deadline=None, suppress_health_check=[HealthCheck.differing_executors]
