@@ -39,6 +39,8 @@ def installed() -> Path:
     """
     pin = hashlib.sha256(f"{VERSION} {PROGRAMS}".encode()).hexdigest()[:12]
     kept = Path(os.environ.get(FOLDER) or tempfile.gettempdir(), f"triseek-zoekt-{pin}")
+    if kept.exists():  # perhaps another user's, whose lock cannot be opened
+        return kept
     kept.parent.mkdir(parents=True, exist_ok=True)
     with kept.with_suffix(".lock").open("w") as lock:  # two test processes want it at once
         fcntl.flock(lock, fcntl.LOCK_EX)
