@@ -5,7 +5,7 @@ This is the only module that knows both the command line and the daemon.
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -91,7 +91,7 @@ def _tool_context(
     history: HistoryService,
     memory: MemoryService,
     root: str,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] | None = None,
 ) -> ToolContext:
     """Return the context on which the tools of one agent work in the daemon."""
     host = ToolHost(
@@ -107,7 +107,8 @@ def _tool_context(
         is_building=jobs.is_building,
         trouble=lambda engine: jobs.trouble(engine.root),
         remembering=partial(remembered, memory.memory),
-        environ=environ,
         code_sources=code_source,
     )
+    if environ is not None:
+        host = replace(host, environ=environ)
     return ToolContext(host, sessions.recorder.of_tools, sessions.resuming)

@@ -36,19 +36,24 @@ class Folder:
         self._remove()
 
     def is_full(self) -> bool:
-        """Whether it holds more than a script may write."""
+        """Whether it holds more than a script may write, or a folder that cannot be measured."""
         total = entries = 0
         folders = [(Path(self.path), 0)]
         while folders:
             folder, depth = folders.pop()
-            with contextlib.suppress(FileNotFoundError), os.scandir(folder) as listing:
-                for entry in listing:
-                    entries += 1
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if total > MAX_BYTES or entries > MAX_ENTRIES or depth > _MAX_DEPTH:
-                        return True
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append((Path(entry.path), depth + 1))
+            try:
+                with os.scandir(folder) as listing:
+                    for entry in listing:
+                        entries += 1
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if total > MAX_BYTES or entries > MAX_ENTRIES or depth > _MAX_DEPTH:
+                            return True
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append((Path(entry.path), depth + 1))
+            except FileNotFoundError:
+                pass
+            except PermissionError:
+                return True
         return False
 
     def _remove(self) -> None:

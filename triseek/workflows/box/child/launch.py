@@ -24,6 +24,10 @@ NOT_STARTED, KILLED = 70, 137
 _TRIES, _PAUSE_S = 400, 0.005
 
 
+_TASKS_ROOM = 512
+"""More than the 256 threads and processes above which the host ends the box: others count, too."""
+
+
 def main(channel: int, root: str) -> int:
     """Run the script of the first frame; return what is to be the exit code."""
     with contextlib.suppress(ValueError):
@@ -67,7 +71,7 @@ def _run(channel: int, start: dict[str, Any]) -> int:
     try:
         confine.limit(start["seconds"], start["memory_bytes"])
         if start["limit_processes"]:
-            confine.limit_processes(64)
+            confine.limit_processes(_TASKS_ROOM)
         confine.confine(
             use_landlock=start["landlock"], use_seccomp=start["seccomp"], folder=start["folder"]
         )
