@@ -67,6 +67,8 @@ class Folder:
                         continue
                     folder.chmod(0o700)
                     for item in folder.iterdir():
+                        if item.is_dir() and not item.is_symlink():
+                            item.chmod(0o700)  # a folder that is closed cannot be moved
                         item.rename(tempfile.mktemp(dir=top))  # noqa: S306 - nobody else writes here
                     folder.rmdir()
         shutil.rmtree(top, ignore_errors=True)
