@@ -103,3 +103,14 @@ def _extension(listed: Sequence[bytes]) -> str:
     found = Counter(os.path.splitext(path)[1] for path in listed)
     del found[b""]
     return os.fsdecode(min((-count, ext) for ext, count in found.items())[1])[1:]
+
+
+def frequency(root: Path, paths: Iterable[bytes]) -> Counter[str]:
+    """Return how often each identifier occurs in some files of a folder; binary files are none."""
+    counts: Counter[str] = Counter()
+    for path in paths:
+        with open(os.path.join(os.fsencode(root), path), "rb") as file:
+            content = file.read()
+        if b"\0" not in content:
+            counts.update(token.decode() for token in TOKEN.findall(content))
+    return counts

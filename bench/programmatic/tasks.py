@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections import Counter
@@ -79,7 +78,10 @@ class Sources:
         self.root = root
         self.names = names
         self._rg = rg
-        self.frequency = {name: _frequency(root / name, rg) for name in names}
+        self.frequency = {
+            name: sampling.frequency(root / name, corpora.listing(root / name, rg))
+            for name in names
+        }
         self.definitions = definitions.of_folder(root)
 
     def lines(self, name: str, repository: str) -> dict[Place, str] | None:
@@ -251,14 +253,3 @@ def _group(path: str) -> str:
     if _DOCS.search(path):
         return "documentation"
     return "code" if _CODE.search(path) else "configuration"
-
-
-def _frequency(root: Path, rg: str) -> Counter[str]:
-    """Return how often each identifier occurs in the files that rg searches."""
-    counts: Counter[str] = Counter()
-    for path in corpora.listing(root, rg):
-        with open(os.path.join(os.fsencode(root), path), "rb") as file:
-            content = file.read()
-        if b"\0" not in content:
-            counts.update(token.decode() for token in sampling.TOKEN.findall(content))
-    return counts

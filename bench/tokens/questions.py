@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from bench import command, corpora, sampling
 from bench.model import Faulty
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -47,19 +46,8 @@ def questions(root: Path, rg: str, seed: str) -> list[Question]:
         Faulty: it has too few identifiers that are as frequent as the classes ask for.
     """
     draw = random.Random(seed)
-    frequency = _frequency(root, rg)
+    frequency = sampling.frequency(root, corpora.listing(root, rg))
     return [one for bounds in CLASSES for one in _of_class(root, rg, frequency, bounds, draw)]
-
-
-def _frequency(root: Path, rg: str) -> Counter[str]:
-    """Return how often each identifier occurs in the files that rg searches."""
-    counts: Counter[str] = Counter()
-    for path in corpora.listing(root, rg):
-        with open(os.path.join(os.fsencode(root), path), "rb") as file:
-            content = file.read()
-        if b"\0" not in content:
-            counts.update(token.decode() for token in sampling.TOKEN.findall(content))
-    return counts
 
 
 def _of_class(
